@@ -1,0 +1,1 @@
+//! What a user may set, in a file, in the environment or on the command line.

@@ -1,0 +1,1 @@
+//! One condition on one corpus, through all the stages.

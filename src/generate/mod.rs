@@ -1,0 +1,1 @@
+//! Feedback on a paragraph, from a model.

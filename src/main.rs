@@ -1,0 +1,5 @@
+//! The `unimatch` command.
+
+fn main() -> std::process::ExitCode {
+    unimatch::cli::main()
+}

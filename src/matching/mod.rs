@@ -1,0 +1,1 @@
+//! Which generated unit answers which gold unit.

@@ -1,0 +1,34 @@
+//! What is said to a model: templates and the conditions that choose among them.
+
+/// A prompt ready to be sent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Prompt {
+    /// The system message, where the template has one.
+    pub system: Option<String>,
+    /// The user message, or the whole text where the format is raw.
+    pub user: String,
+    /// How a local model is shown it.
+    pub format: PromptFormat,
+}
+
+/// How a prompt becomes the tokens of a local model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PromptFormat {
+    /// Through the model's chat template, with one beginning-of-sequence token.
+    #[default]
+    Chat,
+    /// As it stands, with one beginning-of-sequence token where the model has one.
+    Raw,
+    /// Through the chat template and then tokenised again with special tokens:
+    /// two beginning-of-sequence tokens where the template writes one, as the
+    /// public release's notebook does.
+    ChatTwice,
+}
+
+/// Counts the tokens of a text as the generating model would.
+pub trait TokenCounter: Sync {
+    /// The number of tokens of `text`, special tokens not added.
+    fn count(&self, text: &str) -> usize;
+    /// The longest prompt and reply together that the model can hold.
+    fn context_length(&self) -> usize;
+}

@@ -1,0 +1,1 @@
+//! Measures over plain text that know nothing of feedback: chrF, BLEU, words.

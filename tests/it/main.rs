@@ -1,0 +1,6 @@
+//! The integration tests, in one binary so that they link once.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture should fail")]
+
+mod material;
+mod tidy;

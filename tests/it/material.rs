@@ -1,0 +1,44 @@
+//! What tests work on: fixtures, models, and data that may be absent.
+
+#![expect(dead_code, reason = "each is used by some tests only")]
+
+use camino::Utf8PathBuf;
+
+/// A file or folder under `tests/fixtures`.
+pub(crate) fn fixture(path: &str) -> Utf8PathBuf {
+    root().join("tests/fixtures").join(path)
+}
+
+/// Data that lies beside the checkout and is not part of the project. Where it
+/// is absent the test should return, and the reason is printed here.
+pub(crate) fn shared(path: &str) -> Option<Utf8PathBuf> {
+    let path = root().join("../shared").join(path);
+    if path.exists() {
+        return Some(path);
+    }
+    print(&format!("skipped: {path} is not there"));
+    None
+}
+
+/// A model file, as `scripts/fetch_models.py` brings it.
+///
+/// # Panics
+///
+/// If it is not there: tests on real models are not skipped.
+pub(crate) fn model(path: &str) -> Utf8PathBuf {
+    let folder = std::env::var("UNIMATCH_MODELS")
+        .map_or_else(|_| root().join("models/cache"), Utf8PathBuf::from);
+    let path = folder.join(path);
+    assert!(path.exists(), "{path} is not there: run scripts/fetch_models.py");
+    path
+}
+
+/// The root of the checkout.
+pub(crate) fn root() -> Utf8PathBuf {
+    Utf8PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+fn print(message: &str) {
+    eprintln!("{message}");
+}
