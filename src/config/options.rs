@@ -54,11 +54,6 @@ pub struct RunOptions {
     #[arg(long, value_name = "FORMAT", env = "UNIMATCH_FORMAT", help_heading = "Prompt")]
     pub format: Option<String>,
 
-    /// Most tokens of essay context and instructions together [default: the preset's, and never
-    /// more than the model holds]
-    #[arg(long, value_name = "N", env = "UNIMATCH_CONTEXT_TOKENS", help_heading = "Prompt")]
-    pub context_tokens: Option<usize>,
-
     /// What becomes of a constrained (v2) reply in its format: one (it is one unit) or segment
     /// (the segmenter cuts it, as in the paper) [default: one]
     #[arg(long, value_name = "HOW", env = "UNIMATCH_CONSTRAINED_UNITS", help_heading = "Prompt")]

@@ -1,1 +1,5 @@
 //! What people read: tables of results.
+
+mod table;
+
+pub use table::{Table, render_text};

@@ -1,0 +1,75 @@
+//! What is run: one condition on one corpus, and who does what.
+
+use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
+
+use super::{CleanerName, ModelName, ScorerName, SegmenterName};
+use crate::{
+    corpus::Selection,
+    metrics::EmptyAnswers,
+    prompt::{Condition, GenerationSettings, Preset, PromptFormat},
+};
+
+/// All that a run's records and results depend on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The folder of drafts.
+    pub corpus: Utf8PathBuf,
+    /// Which of them.
+    pub selection: Selection,
+    /// Who writes.
+    pub generator: ModelName,
+    /// What the prompt shows.
+    pub condition: Condition,
+    /// Where the context budget comes from.
+    pub preset: Preset,
+    /// How a local model is shown the prompt.
+    pub format: PromptFormat,
+    /// How replies are drawn, the run's seed among it.
+    pub settings: GenerationSettings,
+    /// A folder of templates instead of the built-in ones.
+    pub prompts: Option<Utf8PathBuf>,
+    /// Who cleans.
+    pub cleaner: CleanerName,
+    /// What becomes of a constrained reply in its format.
+    pub constrained_units: ConstrainedUnits,
+    /// Who cuts.
+    pub segmenter: SegmenterName,
+    /// Who rates.
+    pub scorer: ScorerName,
+    /// How judges are asked.
+    pub judging: Judging,
+    /// What an empty answer counts for.
+    pub empty_answers: EmptyAnswers,
+}
+
+/// What becomes of a reply that keeps to the format of a constrained prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConstrainedUnits {
+    /// It is one unit, as it was asked for.
+    #[default]
+    One,
+    /// The segmenter cuts it like any other, as in the paper.
+    Segment,
+}
+
+/// How judges are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Judging {
+    /// Pairs in one request.
+    pub batch_size: usize,
+    /// How often a judge is asked again after a reply that cannot be read.
+    pub n_retries: usize,
+}
+
+/// What a run may use of the machine. Nothing here changes a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Threads.
+    pub n_threads: usize,
+    /// Memory for keys and values of a local model.
+    pub kv_memory_bytes: usize,
+    /// Items that a stage is given at once.
+    pub batch_size: usize,
+}

@@ -1,0 +1,195 @@
+//! Who writes, cleans, cuts and rates, as people name them.
+
+use std::{fmt, str::FromStr};
+
+use camino::Utf8PathBuf;
+
+/// A text model.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ModelName {
+    /// A GGUF file on this machine.
+    Local(Utf8PathBuf),
+    /// A file of rules that stands in for a model.
+    Scripted(Utf8PathBuf),
+}
+
+/// Who cleans feedback.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CleanerName {
+    /// Nobody.
+    None,
+    /// Rules.
+    Rules,
+    /// Rules, then a model.
+    Judge(ModelName),
+}
+
+/// Who cuts feedback into units.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SegmenterName {
+    /// A unit a sentence.
+    Sentence,
+    /// A model.
+    Judge(ModelName),
+}
+
+/// Who rates pairs of units.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScorerName {
+    /// The cosine of sentence vectors, mapped to 0-4.
+    Embedding(Utf8PathBuf),
+    /// chrF, mapped to 0-4.
+    Chrf,
+    /// BLEU, mapped to 0-4.
+    Bleu,
+    /// A model.
+    Judge(ModelName),
+}
+
+/// A name that nobody goes by.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{found}` names no {role}; there are {known}")]
+pub struct RoleError {
+    role: &'static str,
+    found: String,
+    known: &'static str,
+}
+
+impl FromStr for ModelName {
+    type Err = RoleError;
+
+    fn from_str(text: &str) -> Result<Self, RoleError> {
+        match text.split_once(':') {
+            Some(("local", path)) if !path.is_empty() => Ok(Self::Local(path.into())),
+            Some(("scripted", path)) if !path.is_empty() => Ok(Self::Scripted(path.into())),
+            None if is_gguf(text) => Ok(Self::Local(text.into())),
+            _ => Err(RoleError {
+                role: "model",
+                found: text.to_owned(),
+                known: "local:FILE.gguf and scripted:FILE.jsonl",
+            }),
+        }
+    }
+}
+
+fn is_gguf(text: &str) -> bool {
+    Utf8PathBuf::from(text).extension().is_some_and(|ext| ext.eq_ignore_ascii_case("gguf"))
+}
+
+impl fmt::Display for ModelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Local(path) => write!(f, "local:{path}"),
+            Self::Scripted(path) => write!(f, "scripted:{path}"),
+        }
+    }
+}
+
+impl FromStr for CleanerName {
+    type Err = RoleError;
+
+    fn from_str(text: &str) -> Result<Self, RoleError> {
+        match text.split_once(':') {
+            None if text == "none" => Ok(Self::None),
+            None if text == "rules" => Ok(Self::Rules),
+            Some(("judge", model)) => model.parse().map(Self::Judge),
+            _ => Err(RoleError {
+                role: "cleaner",
+                found: text.to_owned(),
+                known: "none, rules and judge:MODEL",
+            }),
+        }
+    }
+}
+
+impl fmt::Display for CleanerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Rules => f.write_str("rules"),
+            Self::Judge(model) => write!(f, "judge:{model}"),
+        }
+    }
+}
+
+impl FromStr for SegmenterName {
+    type Err = RoleError;
+
+    fn from_str(text: &str) -> Result<Self, RoleError> {
+        match text.split_once(':') {
+            None if text == "sentence" => Ok(Self::Sentence),
+            Some(("judge", model)) => model.parse().map(Self::Judge),
+            _ => Err(RoleError {
+                role: "segmenter",
+                found: text.to_owned(),
+                known: "sentence and judge:MODEL",
+            }),
+        }
+    }
+}
+
+impl fmt::Display for SegmenterName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sentence => f.write_str("sentence"),
+            Self::Judge(model) => write!(f, "judge:{model}"),
+        }
+    }
+}
+
+impl FromStr for ScorerName {
+    type Err = RoleError;
+
+    fn from_str(text: &str) -> Result<Self, RoleError> {
+        match text.split_once(':') {
+            Some(("embedding", path)) if !path.is_empty() => Ok(Self::Embedding(path.into())),
+            Some(("lexical", "chrf")) => Ok(Self::Chrf),
+            Some(("lexical", "bleu")) => Ok(Self::Bleu),
+            Some(("judge", model)) => model.parse().map(Self::Judge),
+            _ => Err(RoleError {
+                role: "scorer",
+                found: text.to_owned(),
+                known: "embedding:FOLDER, lexical:chrf, lexical:bleu and judge:MODEL",
+            }),
+        }
+    }
+}
+
+impl fmt::Display for ScorerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Embedding(path) => write!(f, "embedding:{path}"),
+            Self::Chrf => f.write_str("lexical:chrf"),
+            Self::Bleu => f.write_str("lexical:bleu"),
+            Self::Judge(model) => write!(f, "judge:{model}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_written_as_it_is_read() {
+        for name in ["embedding:models/x", "lexical:chrf", "lexical:bleu", "judge:local:a.gguf"] {
+            assert_eq!(name.parse::<ScorerName>().unwrap().to_string(), name);
+        }
+        for name in ["sentence", "judge:scripted:a.jsonl"] {
+            assert_eq!(name.parse::<SegmenterName>().unwrap().to_string(), name);
+        }
+        for name in ["none", "rules", "judge:local:a.gguf"] {
+            assert_eq!(name.parse::<CleanerName>().unwrap().to_string(), name);
+        }
+        assert_eq!("a/b.GGUF".parse(), Ok(ModelName::Local("a/b.GGUF".into())));
+    }
+
+    #[test]
+    fn a_name_that_nobody_goes_by_is_an_error_that_lists_the_names() {
+        let error = "gpt".parse::<ModelName>().unwrap_err().to_string();
+        assert!(error.contains("`gpt`") && error.contains("local:FILE.gguf"), "{error}");
+        "local:".parse::<ModelName>().unwrap_err();
+        "embedding".parse::<ScorerName>().unwrap_err();
+        "judge:sentence".parse::<SegmenterName>().unwrap_err();
+    }
+}

@@ -1,0 +1,108 @@
+//! The stage that rates pairs of units.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Rating, Scorer, UnitPair};
+use crate::{
+    corpus::DraftId,
+    run::{Outcome, RunError, Stage},
+};
+
+/// Rates batches of pairs with one scorer.
+pub struct ScoreStage<'a> {
+    /// Who rates.
+    pub scorer: &'a dyn Scorer,
+}
+
+/// Pairs that are rated in one request.
+///
+/// Which pairs share a batch is fixed before any is rated, since a judge may
+/// read one pair in the light of its neighbours: a batch that failed is asked
+/// again as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairBatch {
+    /// The draft in which its pairs occur first.
+    pub draft: DraftId,
+    /// Its place among the batches of that draft.
+    pub index: usize,
+    /// The distinct pairs: generated unit, gold unit.
+    pub pairs: Vec<(String, String)>,
+}
+
+/// The ratings of one batch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScoreRecord {
+    /// Who rated.
+    pub scorer: String,
+    /// The pairs and their ratings.
+    pub pairs: Vec<RatedPair>,
+}
+
+/// A pair and its rating.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RatedPair {
+    /// The model's unit.
+    pub generated: String,
+    /// The instructor's unit.
+    pub gold: String,
+    /// From 0 to 4.
+    pub rating: Rating,
+}
+
+impl Stage for ScoreStage<'_> {
+    type Item = PairBatch;
+    type Record = ScoreRecord;
+
+    const NAME: &'static str = "score";
+
+    fn key(&self, batch: &PairBatch) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for (generated, gold) in &batch.pairs {
+            for text in [generated, gold] {
+                hasher.update(&(text.len() as u64).to_le_bytes());
+                hasher.update(text.as_bytes());
+            }
+        }
+        let hash = hasher.finalize().to_hex();
+        format!("{}/{}:{}", batch.draft, batch.index, &hash[..12])
+    }
+
+    fn process(
+        &self,
+        batches: &[PairBatch],
+        emit: &mut dyn FnMut(usize, Outcome<ScoreRecord>) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        for (index, batch) in batches.iter().enumerate() {
+            emit(index, self.rate(batch))?;
+        }
+        Ok(())
+    }
+}
+
+impl ScoreStage<'_> {
+    fn rate(&self, batch: &PairBatch) -> Outcome<ScoreRecord> {
+        let pairs: Vec<UnitPair<'_>> =
+            batch.pairs.iter().map(|(generated, gold)| UnitPair { generated, gold }).collect();
+        let ratings: Result<Vec<Rating>, _> = self.scorer.score(&pairs).into_iter().collect();
+        match ratings {
+            Ok(ratings) if ratings.len() == pairs.len() => Outcome::Done(ScoreRecord {
+                scorer: self.scorer.id().to_owned(),
+                pairs: pairs
+                    .iter()
+                    .zip(ratings)
+                    .map(|(pair, rating)| RatedPair {
+                        generated: pair.generated.to_owned(),
+                        gold: pair.gold.to_owned(),
+                        rating,
+                    })
+                    .collect(),
+            }),
+            Ok(ratings) => Outcome::Failed {
+                error: format!("{} ratings for {} pairs", ratings.len(), pairs.len()),
+            },
+            Err(error) => Outcome::Failed { error: format!("{:#}", anyhow::Error::new(error)) },
+        }
+    }
+}
