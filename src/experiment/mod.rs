@@ -1,1 +1,18 @@
-//! One condition on one corpus, through all the stages.
+//! One condition on one corpus, through all the stages; and texts from elsewhere.
+
+mod driver;
+mod models;
+mod plan;
+mod results;
+mod roles;
+mod spec;
+mod work;
+
+pub use driver::{Driven, Run, Until};
+pub use models::Models;
+pub use plan::{ConstrainedUnits, Judging, Machine, Plan};
+pub use results::{
+    ContextCounts, Failure, GoldUnit, ParagraphResult, ReplyCounts, Results,
+};
+pub use roles::{CleanerName, ModelName, RoleError, ScorerName, SegmenterName};
+pub use spec::specification;

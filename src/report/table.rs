@@ -62,6 +62,15 @@ pub fn render_text(table: &Table) -> String {
     text
 }
 
+/// The table as CSV, the head first.
+pub fn render_csv(table: &Table) -> anyhow::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in std::iter::once(&table.head).chain(&table.rows) {
+        writer.write_record(row)?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
 /// Whether a cell holds a figure, a range of figures, or nothing.
 fn is_number(cell: Option<&String>) -> bool {
     cell.is_none_or(|cell| cell.chars().all(|ch| ch.is_ascii_digit() || " .,-–+%/[]".contains(ch)))

@@ -1,0 +1,59 @@
+//! What every command that runs stages needs first.
+
+use camino::Utf8Path;
+
+use crate::{
+    config::{self, RunOptions},
+    corpus::Corpus,
+    experiment::{Models, Plan},
+    prompt::Library,
+    run::RunStore,
+};
+
+/// A plan, and what it names, loaded. Models are opened when they are needed.
+pub(super) struct Prepared {
+    pub(super) plan: Plan,
+    pub(super) corpus: Corpus,
+    pub(super) library: Library,
+    pub(super) models: Models,
+}
+
+impl Prepared {
+    /// Resolves the options and loads the drafts and templates they name.
+    pub(super) fn new(options: &RunOptions) -> anyhow::Result<Self> {
+        let plan = config::plan(options)?;
+        let models = open_models(options)?;
+        let corpus = Corpus::load(&plan.corpus)?;
+        super::corpus::warn_of_unknown_fields(&corpus);
+        let corpus = corpus.select(&plan.selection)?;
+        let library = match &plan.prompts {
+            Some(dir) => Library::load(dir)?,
+            None => Library::embedded()?,
+        };
+        Ok(Self { plan, corpus, library, models })
+    }
+
+    /// The same from the settings that lie in a run directory.
+    pub(super) fn of_run(store: &RunStore, n_threads: Option<usize>) -> anyhow::Result<Self> {
+        let stored = RunOptions::load(&store.dir().join("config.toml"))?;
+        let given = RunOptions { threads: n_threads, ..RunOptions::default() };
+        let prepared = Self::new(&given.over(&stored)?)?;
+        prepared.check(store.dir())?;
+        Ok(prepared)
+    }
+
+    /// Refuses to go on with a run whose corpus, models or prompts have changed.
+    fn check(&self, dir: &Utf8Path) -> anyhow::Result<()> {
+        let spec = crate::experiment::specification(&self.plan, &self.corpus, &self.library)?;
+        RunStore::open_or_create(dir, crate::run::Manifest::new(spec, serde_json::Value::Null))?;
+        Ok(())
+    }
+}
+
+/// Takes the threads that the options allow.
+pub(super) fn open_models(options: &RunOptions) -> anyhow::Result<Models> {
+    let n_cores = std::thread::available_parallelism()?.get();
+    let machine = config::machine(options, n_cores)?;
+    rayon::ThreadPoolBuilder::new().num_threads(machine.n_threads).build_global()?;
+    Ok(Models::new(machine))
+}

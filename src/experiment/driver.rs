@@ -1,0 +1,234 @@
+//! All stages of a run, one after another.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+
+use super::{
+    Models, ParagraphResult, Plan, Results,
+    results::{count_replies, paragraph_results},
+    spec::signature,
+    work::{self, Cleaned, CutParagraph, Records},
+};
+use crate::{
+    backend::Sampling,
+    corpus::{Corpus, ParagraphId},
+    generate::{CleanStage, GenerateStage},
+    metrics::evaluate,
+    prompt::{FeedbackPrompts, Library},
+    run::{Drive, Outcome, Progress, RunStore, Shard, Stage, Tally, drive},
+    segment::SegmentStage,
+    similarity::ScoreStage,
+};
+
+/// How far a run is driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Until {
+    /// Feedback is written and cleaned.
+    Generate,
+    /// It is cut into units, and so are the instructors' comments.
+    Segment,
+    /// Pairs of units are rated.
+    Score,
+    /// Units are matched and results computed.
+    Match,
+}
+
+/// A run that is ready to be driven.
+pub struct Run<'a> {
+    /// What is run.
+    pub plan: &'a Plan,
+    /// The drafts of the plan.
+    pub corpus: &'a Corpus,
+    /// The templates of the plan.
+    pub library: &'a Library,
+    /// The models of the plan.
+    pub models: &'a Models,
+    /// Where the records are.
+    pub store: &'a RunStore,
+    /// Who is told how far it is.
+    pub progress: &'a dyn Progress,
+}
+
+/// What driving a run came to.
+#[derive(Clone, Debug)]
+pub struct Driven {
+    /// How each stage stands, in order.
+    pub tallies: Vec<(&'static str, Tally)>,
+    /// The results, where it was driven to the end.
+    pub results: Option<(Results, Vec<ParagraphResult>)>,
+}
+
+impl Run<'_> {
+    /// Drives the stages in order up to `until`. What is done already is not
+    /// done again. A stage works on what those before it left, so that one
+    /// driven alone takes what is there.
+    pub fn drive(&self, from: Until, until: Until) -> anyhow::Result<Driven> {
+        let mut tallies = Vec::new();
+        if from <= Until::Generate {
+            tallies.push(self.generate()?);
+            tallies.push(self.clean()?);
+        }
+        if from <= Until::Segment && Until::Segment <= until {
+            tallies.push(self.segment()?);
+        }
+        if from <= Until::Score && Until::Score <= until {
+            tallies.push(self.score()?);
+        }
+        let results = if until == Until::Match { Some(self.results()?) } else { None };
+        Ok(Driven { tallies, results })
+    }
+
+    fn settings(&self) -> Drive<'_> {
+        Drive {
+            store: self.store,
+            shard: Shard::WHOLE,
+            batch_size: self.models.machine().batch_size,
+            progress: self.progress,
+        }
+    }
+
+    fn generate(&self) -> anyhow::Result<(&'static str, Tally)> {
+        let records = self.store.records::<GenerateStage<'_>>()?;
+        let n_items = self.corpus.scorable_targets().count();
+        let n_done = records.values().filter(|outcome| matches!(outcome, Outcome::Done(_))).count();
+        if n_done == n_items {
+            // Nothing is left to write, so the model need not be opened.
+            let tally = Tally { n_items, n_done_before: n_items, n_failed: 0 };
+            return Ok((GenerateStage::NAME, tally));
+        }
+        let model = self.models.open(&self.plan.generator)?;
+        let prompts = FeedbackPrompts::new(
+            self.library,
+            self.plan.condition,
+            self.plan.preset,
+            &self.plan.settings,
+            &*model,
+        )?;
+        let mut requests = work::requests(self.corpus, &prompts);
+        for request in &mut requests {
+            if let Ok(prompt) = &mut request.prompt {
+                prompt.format = self.plan.format;
+            }
+        }
+        let settings = &self.plan.settings;
+        let stage = GenerateStage {
+            backend: &*model,
+            sampling: Sampling {
+                temperature: settings.temperature,
+                top_p: settings.top_p,
+                top_k: settings.top_k,
+                repetition_penalty: settings.repetition_penalty,
+                max_new_tokens: settings.max_new_tokens,
+                seed: settings.seed,
+                stop: Vec::new(),
+            },
+        };
+        Ok((GenerateStage::NAME, drive(&stage, requests, self.settings())?))
+    }
+
+    fn clean_stage(&self) -> anyhow::Result<CleanStage<'_>> {
+        let form = self.library.reply_form(self.plan.condition)?;
+        let cleaner = self.models.cleaner(self.plan, self.library)?;
+        Ok(CleanStage { form, cleaner })
+    }
+
+    fn clean(&self) -> anyhow::Result<(&'static str, Tally)> {
+        let generated = self.store.records::<GenerateStage<'_>>()?;
+        let replies = work::replies(self.corpus, &generated);
+        Ok((CleanStage::NAME, drive(&self.clean_stage()?, replies, self.settings())?))
+    }
+
+    fn segment(&self) -> anyhow::Result<(&'static str, Tally)> {
+        let segmenter = self.models.segmenter(self.plan, self.library)?;
+        let stage = SegmentStage { segmenter: &*segmenter };
+        let tally = self.with_cleaned(|cleaned, _| {
+            Ok(drive(&stage, work::passages(self.corpus, cleaned), self.settings())?)
+        })?;
+        Ok((SegmentStage::NAME, tally))
+    }
+
+    fn score(&self) -> anyhow::Result<(&'static str, Tally)> {
+        let scorer = self.models.scorer(self.plan, self.library)?;
+        let stage = ScoreStage { scorer: &*scorer };
+        let tally = self.with_cut(|cut| {
+            let batches = work::batches(cut, self.plan.judging.batch_size);
+            let settings = Drive { batch_size: 1, ..self.settings() };
+            Ok(drive(&stage, batches, settings)?)
+        })?;
+        Ok((ScoreStage::NAME, tally))
+    }
+
+    fn results(&self) -> anyhow::Result<(Results, Vec<ParagraphResult>)> {
+        let scored = self.store.records::<ScoreStage<'_>>()?;
+        let generated = self.store.records::<GenerateStage<'_>>()?;
+        let cleaned = self.store.records::<CleanStage<'_>>()?;
+        let scorer = self.models.scorer(self.plan, self.library)?;
+        let stage = ScoreStage { scorer: &*scorer };
+        self.with_cut(|cut| {
+            let batches = work::batches(cut, self.plan.judging.batch_size);
+            let rated = work::rated(cut, &work::ratings(&batches, &scored, &stage));
+            let (replies, context) = count_replies(rated.len(), &generated, &cleaned);
+            let manifest = self.store.manifest();
+            let results = Results {
+                format_version: Results::FORMAT_VERSION,
+                signature: signature(manifest),
+                fingerprint: manifest.fingerprint.clone(),
+                evaluation: evaluate(&rated, self.plan.empty_answers),
+                replies,
+                context,
+            };
+            Ok((results, paragraph_results(cut, &rated)))
+        })
+    }
+
+    /// Hands over what the cleaned feedback is, and where it is missing why.
+    fn with_cleaned<T>(
+        &self,
+        work: impl FnOnce(&Cleaned<'_>, &Failures) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let generated = self.store.records::<GenerateStage<'_>>()?;
+        let records = self.store.records::<CleanStage<'_>>()?;
+        let stage = self.clean_stage()?;
+        let mut failures = Failures::new();
+        for target in self.corpus.scorable_targets() {
+            if let Some(Outcome::Failed { error }) = generated.get(&target.id().to_string()) {
+                failures.insert(target.id(), (GenerateStage::NAME, error.clone()));
+            }
+        }
+        let mut by_paragraph = BTreeMap::new();
+        for reply in work::replies(self.corpus, &generated) {
+            match records.get(&stage.key(&reply)) {
+                Some(Outcome::Failed { error }) => {
+                    failures.insert(reply.paragraph, (CleanStage::NAME, error.clone()));
+                }
+                Some(outcome) => {
+                    by_paragraph.insert(reply.paragraph, outcome);
+                }
+                None => {
+                    let error = "not done yet".to_owned();
+                    failures.insert(reply.paragraph, (CleanStage::NAME, error));
+                }
+            }
+        }
+        let cleaned = Cleaned { by_paragraph, constrained_units: self.plan.constrained_units };
+        work(&cleaned, &failures)
+    }
+
+    /// Hands over the paragraphs cut into units.
+    fn with_cut<T>(
+        &self,
+        work: impl FnOnce(&[CutParagraph<'_>]) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let segmented: Records<_> = self.store.records::<SegmentStage<'_>>()?;
+        let segmenter = self.models.segmenter(self.plan, self.library)?;
+        let stage = SegmentStage { segmenter: &*segmenter };
+        self.with_cleaned(|cleaned, failures| {
+            let cut = work::cut_paragraphs(self.corpus, failures, cleaned, &segmented, &stage);
+            work(&cut).context("after segmentation")
+        })
+    }
+}
+
+/// Where feedback is missing: the stage that failed, and why.
+pub(super) type Failures = BTreeMap<ParagraphId, (&'static str, String)>;

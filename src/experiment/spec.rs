@@ -1,0 +1,165 @@
+//! All that a run's records depend on, as data that can be compared.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{CleanerName, ModelName, Plan, ScorerName, SegmenterName};
+use crate::{
+    corpus::Corpus,
+    prompt::{Library, Purpose},
+    run::Manifest,
+};
+
+/// A file that records depend on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct FileIdentity {
+    /// Its name without the folder, since a moved file is the same file.
+    name: String,
+    /// BLAKE3 of its bytes.
+    digest: String,
+}
+
+/// The specification of a plan: what `run.json` compares.
+///
+/// Threads, memory, batch size and the place of files are not in it, since no
+/// record depends on them. Model files are read whole to digest them.
+pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow::Result<Value> {
+    let mut identities = Identities::default();
+    let settings = &plan.settings;
+    let judges = matches!(plan.segmenter, SegmenterName::Judge(_))
+        || matches!(plan.scorer, ScorerName::Judge(_))
+        || matches!(plan.cleaner, CleanerName::Judge(_));
+    Ok(json!({
+        "corpus": {
+            "digest": corpus.digest().to_hex().as_str(),
+            "n_drafts": corpus.drafts().len(),
+            "n_paragraphs": corpus.scorable_targets().count(),
+        },
+        "condition": plan.condition.to_string(),
+        "preset": plan.preset.to_string(),
+        "format": plan.format,
+        "prompt_digest": library.digest(Purpose::Feedback(plan.condition))?,
+        "generator": identities.of_model(&plan.generator)?,
+        "sampling": settings,
+        "cleaner": match &plan.cleaner {
+            CleanerName::None => json!("none"),
+            CleanerName::Rules => json!("rules"),
+            CleanerName::Judge(model) => json!({
+                "judge": identities.of_model(model)?,
+                "prompt_digest": library.digest(Purpose::Cleaning)?,
+            }),
+        },
+        "constrained_units": plan.constrained_units,
+        "segmenter": match &plan.segmenter {
+            SegmenterName::Sentence => json!("sentence"),
+            SegmenterName::Judge(model) => json!({
+                "judge": identities.of_model(model)?,
+                "prompt_digest": library.digest(Purpose::Segmentation)?,
+            }),
+        },
+        "scorer": match &plan.scorer {
+            ScorerName::Chrf => json!("lexical:chrf"),
+            ScorerName::Bleu => json!("lexical:bleu"),
+            ScorerName::Embedding(folder) => json!({
+                "embedding": folder.file_name(),
+                "files": identities.of_folder(folder)?,
+                "calibration": crate::similarity::Calibration::shipped()?.digest(),
+            }),
+            ScorerName::Judge(model) => json!({
+                "judge": identities.of_model(model)?,
+                "prompt_digest": library.digest(Purpose::Similarity)?,
+                "batch_size": plan.judging.batch_size,
+            }),
+        },
+        "judge_retries": judges.then_some(plan.judging.n_retries),
+        "empty_answers": plan.empty_answers,
+    }))
+}
+
+/// Digests of files, each taken once.
+#[derive(Default)]
+struct Identities {
+    known: BTreeMap<Utf8PathBuf, FileIdentity>,
+}
+
+impl Identities {
+    fn of_model(&mut self, model: &ModelName) -> anyhow::Result<Value> {
+        let (kind, path) = match model {
+            ModelName::Local(path) => ("local", path),
+            ModelName::Scripted(path) => ("scripted", path),
+        };
+        Ok(json!({ kind: self.of_file(path)? }))
+    }
+
+    fn of_file(&mut self, path: &Utf8Path) -> anyhow::Result<FileIdentity> {
+        if let Some(known) = self.known.get(path) {
+            return Ok(known.clone());
+        }
+        let mut hasher = blake3::Hasher::new();
+        let name = path.file_name().with_context(|| format!("{path} is not a file"))?.to_owned();
+        hasher.update_mmap_rayon(path).with_context(|| format!("cannot read {path}"))?;
+        let identity = FileIdentity { name, digest: hasher.finalize().to_hex().to_string() };
+        self.known.insert(path.to_owned(), identity.clone());
+        Ok(identity)
+    }
+
+    /// The files of an encoder, in order of their names.
+    fn of_folder(&mut self, folder: &Utf8Path) -> anyhow::Result<Vec<FileIdentity>> {
+        ["config.json", "model.safetensors", "tokenizer.json"]
+            .into_iter()
+            .map(|name| self.of_file(&folder.join(name)))
+            .collect()
+    }
+}
+
+/// One line that says what was run, to stand under a table.
+pub(super) fn signature(manifest: &Manifest) -> String {
+    let spec = &manifest.spec;
+    let text = |path: &str| match spec.pointer(path) {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => "?".to_owned(),
+    };
+    let short = |path: &str| text(path).chars().take(8).collect::<String>();
+    format!(
+        "unimatch {} | corpus {} ({} drafts, {} paragraphs) | {} | {} | {} | seed {} | cleaner {} \
+         | segmenter {} | scorer {} | empty answers {} | run {}",
+        env!("CARGO_PKG_VERSION"),
+        short("/corpus/digest"),
+        text("/corpus/n_drafts"),
+        text("/corpus/n_paragraphs"),
+        who(spec.pointer("/generator")),
+        text("/condition"),
+        text("/preset"),
+        text("/sampling/seed"),
+        who(spec.pointer("/cleaner")),
+        who(spec.pointer("/segmenter")),
+        who(spec.pointer("/scorer")),
+        text("/empty_answers"),
+        manifest.fingerprint.short(),
+    )
+}
+
+/// A role of the specification in a few words, as `judge SmolLM2.gguf#1a2b3c4d`.
+fn who(role: Option<&Value>) -> String {
+    match role {
+        Some(Value::String(name)) => name.clone(),
+        Some(Value::Object(role)) => match role.iter().next() {
+            Some((kind, Value::Object(file))) if file.contains_key("digest") => {
+                let field = |name: &str| file.get(name).and_then(Value::as_str).unwrap_or("?");
+                let digest: String = field("digest").chars().take(8).collect();
+                format!("{kind}:{}#{digest}", field("name"))
+            }
+            Some((kind, Value::Object(inner))) => {
+                format!("{kind}:{}", who(Some(&Value::Object(inner.clone()))))
+            }
+            Some((kind, Value::String(name))) => format!("{kind}:{name}"),
+            _ => "?".to_owned(),
+        },
+        _ => "?".to_owned(),
+    }
+}
