@@ -20,16 +20,16 @@ Examples:
 /// Match generated with gold units one to one, and compute precision, recall and F1.
 ///
 /// Works on scores that are there already, in the layout of the public release:
-/// a folder with seg_model/, seg_annot/ and stage1_scores*.jsonl.
+/// a folder with `seg_model/`, `seg_annot/` and `stage1_scores*.jsonl`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The folder with seg_model/, seg_annot/ and stage1_scores*.jsonl.
+    /// The folder with `seg_model/`, `seg_annot/` and `stage1_scores*.jsonl`.
     #[arg(long, value_name = "DIR")]
     release: Utf8PathBuf,
 
     /// The file of scores, where DIR holds several or none. Its companion
-    /// (the same name with _g1GT before .jsonl) is read too, if it is there.
+    /// (the same name with `_g1GT` before `.jsonl`) is read too, if it is there.
     #[arg(long, value_name = "FILE")]
     scores: Option<Utf8PathBuf>,
 
@@ -95,7 +95,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
     out.flush()?;
     write_notes(&release)?;
-    let is_complete = evaluation.full.bounds.is_none();
+    // What was not generated or cut is no failure of this command.
+    let is_complete = evaluation.full.coverage.pairs.n_unscored == 0;
     Ok(if is_complete { Ending::Done } else { Ending::Incomplete })
 }
 
@@ -127,12 +128,22 @@ fn write_text(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
         for (measure, averages) in measures(&subset.estimate) {
             write_row(out, &measure, averages)?;
         }
-        let Some(bounds) = &subset.bounds else { continue };
-        for (bound, figures) in [("at least", &bounds.lower), ("at most", &bounds.upper)] {
-            for (measure, averages) in measures(figures) {
-                write_row(out, &format!("{measure}, {bound}"), averages)?;
-            }
+        if let Some(bounds) = &subset.bounds {
+            write_row(out, "soft, at least", bounds.lower.soft)?;
+            write_row(out, "soft, at most", bounds.upper.soft)?;
         }
+    }
+    if evaluation.full.bounds.is_some() {
+        writeln!(out)?;
+        writeln!(
+            out,
+            "At least and at most: over all paragraphs, with 0 and 4 for every unscored"
+        )?;
+        writeln!(
+            out,
+            "pair, and an empty and a perfect answer where there is none. The bounds of"
+        )?;
+        writeln!(out, "the threshold figures are in -f csv.")?;
     }
     Ok(())
 }
@@ -148,10 +159,10 @@ fn write_coverage(out: &mut impl Write, name: &str, subset: &SubsetMetrics) -> i
         subset.estimate.n_gold
     )?;
     for (count, what) in [
-        (paragraphs.n_empty_answers, "answers without a unit"),
-        (paragraphs.n_failed, "paragraphs failed: nothing was generated, or it was not cut"),
-        (paragraphs.n_with_unscored_pairs, "paragraphs left out for unscored pairs"),
-        (pairs.n_unscored, "pairs unscored"),
+        (paragraphs.n_empty_answers, "paragraphs with an answer without any unit"),
+        (paragraphs.n_failed, "paragraphs with no feedback, or with none that is cut into units"),
+        (paragraphs.n_with_unscored_pairs, "paragraphs with an unscored pair"),
+        (pairs.n_unscored, "unscored pairs"),
     ] {
         if 0 < count {
             writeln!(out, "  {count} {what}")?;

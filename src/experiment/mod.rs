@@ -1,5 +1,7 @@
 //! One condition on one corpus, through all the stages; and texts from elsewhere.
 
+pub mod texts;
+
 mod driver;
 mod models;
 mod plan;
@@ -9,10 +11,9 @@ mod spec;
 mod work;
 
 pub use driver::{Driven, Run, Until};
-pub use models::Models;
+pub use models::{Models, TextModel};
 pub use plan::{ConstrainedUnits, Judging, Machine, Plan};
-pub use results::{
-    ContextCounts, Failure, GoldUnit, ParagraphResult, ReplyCounts, Results,
-};
+pub use results::{ContextCounts, Failure, GoldUnit, ParagraphResult, ReplyCounts, Results};
 pub use roles::{CleanerName, ModelName, RoleError, ScorerName, SegmenterName};
 pub use spec::specification;
+pub use work::prompts;

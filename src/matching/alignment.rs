@@ -52,7 +52,11 @@ pub fn align(scores: &CompleteScores) -> Alignment {
     });
     let pairs = max_weight_matching(&weights)
         .into_iter()
-        .map(|(generated, gold)| AlignedPair { generated, gold, rating: scores.get(generated, gold) })
+        .map(|(generated, gold)| AlignedPair {
+            generated,
+            gold,
+            rating: scores.get(generated, gold),
+        })
         .filter(|pair| 0.0 < pair.rating.get())
         .collect();
     Alignment { pairs, n_generated: scores.n_generated(), n_gold: scores.n_gold() }

@@ -56,8 +56,9 @@ impl CompleteScores {
 
 /// The cells of a score matrix, row by row.
 fn cells(scores: &ScoreMatrix) -> impl Iterator<Item = Option<Rating>> {
-    (0..scores.n_generated())
-        .flat_map(move |generated| (0..scores.n_gold()).map(move |gold| scores.get(generated, gold)))
+    (0..scores.n_generated()).flat_map(move |generated| {
+        (0..scores.n_gold()).map(move |gold| scores.get(generated, gold))
+    })
 }
 
 #[cfg(test)]
@@ -70,8 +71,9 @@ mod tests {
         let scores = ScoreMatrix::from_fn(1, 2, |_, gold| (gold == 0).then_some(three).flatten());
         assert_eq!(CompleteScores::of(&scores), None);
         let bounds = [CompleteScores::lower(&scores), CompleteScores::upper(&scores)];
-        assert_eq!(bounds.each_ref().map(|scores| scores.get(0, 1).get()), [0.0, 4.0]);
-        assert_eq!(bounds.each_ref().map(|scores| scores.get(0, 0).get()), [3.0, 3.0]);
+        let gap = bounds.each_ref().map(|scores| scores.get(0, 1));
+        assert_eq!(gap, [Rating::LOWEST, Rating::HIGHEST]);
+        assert_eq!(bounds.each_ref().map(|scores| Some(scores.get(0, 0))), [three, three]);
     }
 
     #[test]

@@ -92,8 +92,7 @@ impl Measured {
         let estimate = CompleteScores::of(scores).map(|scores| measure(&scores));
         let bounds = estimate.clone().map_or_else(
             || {
-                let [lower, upper] =
-                    [CompleteScores::lower(scores), CompleteScores::upper(scores)];
+                let [lower, upper] = [CompleteScores::lower(scores), CompleteScores::upper(scores)];
                 (measure(&lower), measure(&upper))
             },
             |metrics| (metrics.clone(), metrics),
@@ -162,15 +161,17 @@ mod tests {
 
     /// A paragraph from rows of ratings, any number over 4 being unscored.
     fn paragraph(n_references: usize, rows: &[Vec<u8>], n_gold: usize) -> Paragraph {
-        let scores = ScoreMatrix::from_fn(rows.len(), n_gold, |row, col| {
-            Rating::from_int(rows[row][col])
-        });
+        let scores =
+            ScoreMatrix::from_fn(rows.len(), n_gold, |row, col| Rating::from_int(rows[row][col]));
         Paragraph { key: String::new(), n_references, state: State::Rated(scores) }
     }
 
     fn failed(n_references: usize) -> Paragraph {
-        let (stage, error) = ("segment".to_owned(), "no reply".to_owned());
-        let state = State::Failed { stage, error, n_gold: n_references };
+        let state = State::Failed {
+            stage: "segment".to_owned(),
+            error: "no reply".to_owned(),
+            n_gold: n_references,
+        };
         Paragraph { key: String::new(), n_references, state }
     }
 
@@ -187,8 +188,7 @@ mod tests {
 
     #[test]
     fn micro_is_of_sums_and_macro_of_means() {
-        let paragraphs =
-            [paragraph(1, &[vec![4]], 1), paragraph(2, &[vec![2, 0], vec![0, 0]], 2)];
+        let paragraphs = [paragraph(1, &[vec![4]], 1), paragraph(2, &[vec![2, 0], vec![0, 0]], 2)];
         let evaluation = evaluate(&paragraphs, EmptyAnswers::Count);
         check(evaluation.full.estimate.soft.micro, 0.5, 0.5, 0.5);
         check(evaluation.full.estimate.soft.r#macro, 0.625, 0.625, 0.625);
@@ -257,10 +257,8 @@ mod tests {
 
     fn any_paragraph() -> impl Strategy<Value = Paragraph> {
         let rated = (0usize..4, 0usize..4).prop_flat_map(|(n_generated, n_gold)| {
-            let rows = proptest::collection::vec(
-                proptest::collection::vec(0u8..6, n_gold),
-                n_generated,
-            );
+            let rows =
+                proptest::collection::vec(proptest::collection::vec(0u8..6, n_gold), n_generated);
             rows.prop_map(move |rows| paragraph(n_gold, &rows, n_gold))
         });
         prop_oneof![4 => rated, 1 => (1usize..4).prop_map(failed)]

@@ -109,17 +109,15 @@ mod tests {
     #[test]
     fn empty_answer_has_no_precision() {
         let soft = ParagraphMetrics::of_empty_answer(2).soft;
-        assert_eq!(
-            soft,
-            PrecisionRecall { precision: None, recall: Some(0.0), f1: Some(0.0) }
-        );
+        assert_eq!(soft, PrecisionRecall { precision: None, recall: Some(0.0), f1: Some(0.0) });
         let scores = CompleteScores::of(&ScoreMatrix::from_fn(0, 2, |_, _| None)).unwrap();
         assert_eq!(measure(&scores), ParagraphMetrics::of_empty_answer(2));
     }
 
     #[test]
     fn perfect_answer_is_what_measuring_it_gives() {
-        let equal = |row, col| if row == col { Some(Rating::HIGHEST) } else { Some(Rating::LOWEST) };
+        let equal =
+            |row, col| if row == col { Some(Rating::HIGHEST) } else { Some(Rating::LOWEST) };
         let scores = CompleteScores::of(&ScoreMatrix::from_fn(3, 3, equal)).unwrap();
         assert_eq!(measure(&scores), ParagraphMetrics::of_perfect_answer(3));
     }

@@ -1,9 +1,6 @@
 //! BLEU: the geometric mean of word n-gram precisions, shortness punished.
 
-use super::{
-    mteval::tokenize,
-    ngrams::{Overlap, overlap},
-};
+use super::{mteval::tokenize, ngrams::overlap};
 
 /// The longest n-gram that counts.
 const MAX_ORDER: usize = 4;
@@ -20,20 +17,20 @@ pub fn bleu(hypothesis: &str, reference: &str) -> f64 {
     let reference: Vec<&str> = reference.split_whitespace().collect();
     let (mut sum_of_logs, mut n_orders, mut smoothing) = (0.0, 0.0, 1.0);
     for order in 1..=MAX_ORDER {
-        let Overlap { n_hypothesis, n_matched, .. } = overlap(&hypothesis, &reference, order);
-        if order == 1 && n_matched == 0 {
+        let n = overlap(&hypothesis, &reference, order);
+        if order == 1 && n.matched == 0 {
             return 0.0;
         }
-        if n_hypothesis == 0 {
+        if n.hypothesis == 0 {
             break;
         }
-        let matched = if n_matched == 0 {
+        let matched = if n.matched == 0 {
             smoothing *= 2.0;
             1.0 / smoothing
         } else {
-            n_matched as f64
+            n.matched as f64
         };
-        sum_of_logs += f64::ln(100.0 * matched / n_hypothesis as f64);
+        sum_of_logs += f64::ln(100.0 * matched / n.hypothesis as f64);
         n_orders += 1.0;
     }
     brevity_penalty(hypothesis.len(), reference.len()) * f64::exp(sum_of_logs / n_orders)
@@ -53,9 +50,9 @@ mod tests {
 
     #[test]
     fn no_common_word_is_zero() {
-        assert_eq!(bleu("Nice work", "Expand here"), 0.0);
-        assert_eq!(bleu("", "Expand here"), 0.0);
-        assert_eq!(bleu("", ""), 0.0);
+        assert!(bleu("Nice work", "Expand here") == 0.0);
+        assert!(bleu("", "Expand here") == 0.0);
+        assert!(bleu("", "") == 0.0);
     }
 
     #[test]

@@ -1,9 +1,6 @@
 //! chrF: an F-score over character n-grams.
 
-use super::{
-    ngrams::{Overlap, overlap},
-    white_space::is_white_space,
-};
+use super::{ngrams::overlap, white_space::is_white_space};
 
 /// The longest n-gram that counts.
 const MAX_ORDER: usize = 6;
@@ -22,13 +19,12 @@ pub fn chrf(hypothesis: &str, reference: &str) -> f64 {
     let reference = characters(reference);
     let (mut precision, mut recall, mut n_orders) = (0.0, 0.0, 0.0);
     for order in 1..=MAX_ORDER {
-        let Overlap { n_hypothesis, n_reference, n_matched } =
-            overlap(&hypothesis, &reference, order);
-        if n_hypothesis == 0 || n_reference == 0 {
+        let n = overlap(&hypothesis, &reference, order);
+        if n.hypothesis == 0 || n.reference == 0 {
             break;
         }
-        precision += n_matched as f64 / n_hypothesis as f64;
-        recall += n_matched as f64 / n_reference as f64;
+        precision += n.matched as f64 / n.hypothesis as f64;
+        recall += n.matched as f64 / n.reference as f64;
         n_orders += 1.0;
     }
     if precision + recall == 0.0 {
@@ -49,8 +45,8 @@ mod tests {
 
     #[test]
     fn empty_text_shares_nothing() {
-        assert_eq!(chrf("", ""), 0.0);
-        assert_eq!(chrf(" \u{1f}", "a"), 0.0);
+        assert!(chrf("", "") == 0.0);
+        assert!(chrf(" \u{1f}", "a") == 0.0);
     }
 
     #[test]

@@ -6,27 +6,27 @@ use std::cmp::Ordering;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overlap {
     /// N-grams of the hypothesis.
-    pub(super) n_hypothesis: usize,
+    pub(super) hypothesis: usize,
     /// N-grams of the reference.
-    pub(super) n_reference: usize,
+    pub(super) reference: usize,
     /// N-grams in common, each as often as it stands in both.
-    pub(super) n_matched: usize,
+    pub(super) matched: usize,
 }
 
 /// Counts the n-grams of length `order`.
 pub(super) fn overlap<T: Ord>(hypothesis: &[T], reference: &[T], order: usize) -> Overlap {
     let ours = sorted(hypothesis, order);
     let theirs = sorted(reference, order);
-    let mut n_matched = 0;
+    let mut matched = 0;
     let (mut i, mut j) = (0, 0);
     while let (Some(a), Some(b)) = (ours.get(i), theirs.get(j)) {
         match a.cmp(b) {
             Ordering::Less => i += 1,
             Ordering::Greater => j += 1,
-            Ordering::Equal => (n_matched, i, j) = (n_matched + 1, i + 1, j + 1),
+            Ordering::Equal => (matched, i, j) = (matched + 1, i + 1, j + 1),
         }
     }
-    Overlap { n_hypothesis: ours.len(), n_reference: theirs.len(), n_matched }
+    Overlap { hypothesis: ours.len(), reference: theirs.len(), matched }
 }
 
 fn sorted<T: Ord>(items: &[T], order: usize) -> Vec<&[T]> {
@@ -42,8 +42,8 @@ mod tests {
     #[test]
     fn repeated_ngram_matches_as_often_as_it_stands_in_both() {
         let counts = overlap(b"aaab", b"aab", 2);
-        assert_eq!(counts, Overlap { n_hypothesis: 3, n_reference: 2, n_matched: 2 });
+        assert_eq!(counts, Overlap { hypothesis: 3, reference: 2, matched: 2 });
         let counts = overlap(b"ab", b"abc", 3);
-        assert_eq!(counts, Overlap { n_hypothesis: 0, n_reference: 1, n_matched: 0 });
+        assert_eq!(counts, Overlap { hypothesis: 0, reference: 1, matched: 0 });
     }
 }

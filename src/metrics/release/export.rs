@@ -141,12 +141,8 @@ fn wire_model<'a>(paragraph: &'a ReleaseParagraph, setting: &'a str) -> WirePara
 }
 
 fn wire_annot(paragraph: &ReleaseParagraph) -> WireParagraph<'_> {
-    let annotation = |comment| WireAnnotation {
-        r#type: "note",
-        comment,
-        context_left: "",
-        context_right: "",
-    };
+    let annotation =
+        |comment| WireAnnotation { r#type: "note", comment, context_left: "", context_right: "" };
     WireParagraph {
         body: &paragraph.body,
         annotations: paragraph.comments.iter().map(|comment| annotation(comment)).collect(),

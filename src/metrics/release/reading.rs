@@ -69,7 +69,8 @@ pub fn load(dir: &Utf8Path, options: &ReadOptions) -> anyhow::Result<Release> {
 fn check_lines(file: &ScoreFile, drafts: &BTreeMap<&str, &UnitDraft>) -> anyhow::Result<()> {
     for (key, line) in &file.lines {
         let draft = drafts.get(key.file.as_str()).copied();
-        check_line(key, line, draft).with_context(|| format!("{}, line {}", file.path, line.line))?;
+        check_line(key, line, draft)
+            .with_context(|| format!("{}, line {}", file.path, line.line))?;
     }
     Ok(())
 }

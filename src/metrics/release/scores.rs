@@ -39,7 +39,7 @@ pub(super) struct ScoreFile {
     pub(super) lines: BTreeMap<PairKey, ScoreLine>,
 }
 
-const COMPANION: &str = "_g1GT.jsonl";
+const COMPANION: &str = "_g1GT";
 
 /// Finds the file of scores in a folder: the one `*stage1_scores*.jsonl` that is
 /// no companion.
@@ -47,9 +47,9 @@ pub(super) fn find(dir: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
     let mut found = Vec::new();
     for entry in dir.read_dir_utf8().with_context(|| format!("cannot list {dir}"))? {
         let path = entry.with_context(|| format!("cannot list {dir}"))?.into_path();
-        let name = path.file_name().unwrap_or_default();
-        if name.contains("stage1_scores") && name.ends_with(".jsonl") && !name.ends_with(COMPANION)
-        {
+        let stem = path.file_stem().unwrap_or_default();
+        let is_jsonl = path.extension() == Some("jsonl");
+        if is_jsonl && stem.contains("stage1_scores") && !stem.ends_with(COMPANION) {
             found.push(path);
         }
     }
@@ -69,7 +69,7 @@ pub(super) fn find(dir: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
 /// The name of a score file's companion: `_g1GT` before its ending.
 pub(super) fn companion(path: &Utf8Path) -> Option<Utf8PathBuf> {
     let stem = path.as_str().strip_suffix(".jsonl")?;
-    Some(format!("{stem}{COMPANION}").into()).filter(|path: &Utf8PathBuf| path.exists())
+    Some(format!("{stem}{COMPANION}.jsonl").into()).filter(|path: &Utf8PathBuf| path.exists())
 }
 
 /// Reads a file of scores. Blank lines are passed over; a pair scored twice is an
