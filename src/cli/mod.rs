@@ -3,11 +3,24 @@
 //! One file a subcommand. Each has an `Args` that clap parses and a `run` that
 //! returns how the process ends.
 
+mod corpus;
+mod eval;
+mod export;
 mod matching;
+mod prepare;
+mod progress;
+mod prompts;
+mod rate;
+mod rehearsal;
+mod run;
+mod stages;
+mod summary;
 
 use std::{io, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+
+use crate::experiment::Until;
 
 /// Evaluate feedback on student writing against what instructors wrote.
 #[derive(Debug, Parser)]
@@ -19,7 +32,20 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run everything: write feedback, cut it, rate it, match it, and give the figures
+    Run(run::Args),
+    /// Have a model write feedback, and clean it; the first stage alone
+    Generate(run::Args),
+    /// Cut the feedback of a run, and its instructors' comments, into units
+    Segment(stages::Args),
+    /// Rate the pairs of units of a run from 0 to 4
+    Score(stages::Args),
     Match(matching::Args),
+    Eval(eval::Args),
+    Rate(rate::Args),
+    Export(export::Args),
+    Corpus(corpus::Args),
+    Prompts(prompts::Args),
 }
 
 /// How a command ends that did not fail outright.
@@ -40,7 +66,7 @@ const FAILED: u8 = 1;
 /// command line is wrong; 3 went through, but some items failed.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    match run(cli.command) {
+    match dispatch(cli.command) {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::Incomplete) => ExitCode::from(3),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
@@ -51,9 +77,18 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> anyhow::Result<Ending> {
+fn dispatch(command: Command) -> anyhow::Result<Ending> {
     match command {
+        Command::Run(args) => run::run(&args, Until::Match),
+        Command::Generate(args) => run::run(&args, Until::Generate),
+        Command::Segment(args) => stages::run(&args, Until::Segment),
+        Command::Score(args) => stages::run(&args, Until::Score),
         Command::Match(args) => matching::run(&args),
+        Command::Eval(args) => eval::run(&args),
+        Command::Rate(args) => rate::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Corpus(args) => corpus::run(&args),
+        Command::Prompts(args) => prompts::run(&args),
     }
 }
 

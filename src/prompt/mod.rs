@@ -1,4 +1,37 @@
 //! What is said to a model: templates and the conditions that choose among them.
+//!
+//! A [`Library`] holds templates, a [`Condition`] or a [`Purpose`] picks one,
+//! and [`FeedbackPrompts`] renders it for the paragraphs of a draft with as much
+//! of the essay as the [`Preset`]'s budget allows.
+
+mod category;
+mod condition;
+mod context;
+mod embedded;
+mod error;
+mod feedback;
+pub mod import;
+mod library;
+mod preset;
+mod quoting;
+mod rendering;
+mod reply;
+mod shot;
+mod slots;
+mod template;
+mod validation;
+
+pub use category::Category;
+pub use condition::{Condition, ConditionError, FeedbackTemplate, Shots};
+pub use context::{Budget, ContextError, ContextUse, DraftTokens, FittedContext, FixedTokens, fit};
+pub use error::PromptError;
+pub use feedback::{DraftPrompts, FeedbackPrompts, RenderedPrompt};
+pub use library::{Library, Purpose};
+pub use preset::{GenerationSettings, Preset};
+pub use reply::{Labels, ReplyForm};
+pub use shot::{Point, Shot};
+pub use slots::{FeedbackSlots, LabelledPair};
+pub use template::{Header, Role, Template};
 
 /// A prompt ready to be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -3,4 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture should fail")]
 
 mod material;
+mod prompts;
 mod tidy;
