@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture should fail")]
 
+mod chat;
 mod material;
 mod prompts;
 mod tidy;
+mod tokenizer;
