@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::ValueEnum;
 
-use super::Ending;
+use super::{Ending, prepare::Prepared, run::drive};
+use crate::{experiment::Until, run::RunStore};
 use crate::metrics::{
     Averages, EmptyAnswers, Evaluation, PrecisionRecall, SubsetMetrics, evaluate,
     release::{self, MissingPairs, ReadOptions, Release},
@@ -13,36 +14,41 @@ use crate::metrics::{
 
 const EXAMPLES: &str = "\
 Examples:
+  unimatch match runs/first                        the last stage of a run, and its tables
   unimatch match --release ./s1                    a table to read
   unimatch match --release ./s1 -f json            the figures in the release's own structure
   unimatch match --release ./s1 --empty count      an answer without a unit costs recall";
 
 /// Match generated with gold units one to one, and compute precision, recall and F1.
 ///
-/// Works on scores that are there already, in the layout of the public release:
-/// a folder with `seg_model/`, `seg_annot/` and `stage1_scores*.jsonl`.
+/// Works on ratings that are there already: those of a run, or those in the layout of the public
+/// release, a folder with `seg_model/`, `seg_annot/` and `stage1_scores*.jsonl`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The folder with `seg_model/`, `seg_annot/` and `stage1_scores*.jsonl`.
-    #[arg(long, value_name = "DIR")]
-    release: Utf8PathBuf,
+    /// Run directory
+    #[arg(value_name = "RUN", required_unless_present = "release")]
+    run: Option<Utf8PathBuf>,
+
+    /// Folder with `seg_model/`, `seg_annot/` and `stage1_scores*.jsonl`
+    #[arg(long, value_name = "DIR", conflicts_with = "run")]
+    release: Option<Utf8PathBuf>,
 
     /// The file of scores, where DIR holds several or none. Its companion
     /// (the same name with `_g1GT` before `.jsonl`) is read too, if it is there.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "run")]
     scores: Option<Utf8PathBuf>,
 
     /// What an answer without any unit counts for.
-    #[arg(long, value_enum, default_value_t = Empty::Skip)]
+    #[arg(long, value_enum, default_value_t = Empty::Skip, conflicts_with = "run")]
     empty: Empty,
 
     /// What to do about a pair of units without a score.
-    #[arg(long, value_enum, default_value_t = Missing::Refuse)]
+    #[arg(long, value_enum, default_value_t = Missing::Refuse, conflicts_with = "run")]
     missing_pairs: Missing,
 
     /// How to print the figures.
-    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    #[arg(short, long, value_enum, default_value_t = Format::Text, conflicts_with = "run")]
     format: Format,
 }
 
@@ -73,12 +79,27 @@ enum Format {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    match (&args.run, &args.release) {
+        (Some(run), _) => match_run(run),
+        (None, Some(release)) => match_release(args, release),
+        (None, None) => anyhow::bail!("name a run directory, or a folder with --release"),
+    }
+}
+
+/// The last stage of a run.
+fn match_run(run: &Utf8Path) -> anyhow::Result<Ending> {
+    let store = RunStore::open(run)?;
+    let prepared = Prepared::of_run(&store, None)?;
+    drive(&prepared, &store, Until::Match, Until::Match)
+}
+
+fn match_release(args: &Args, release: &Utf8Path) -> anyhow::Result<Ending> {
     let missing_pairs = match args.missing_pairs {
         Missing::Refuse => MissingPairs::Refuse,
         Missing::Unscored => MissingPairs::Unscored,
     };
     let options = ReadOptions { scores: args.scores.clone(), missing_pairs };
-    let release = release::load(&args.release, &options)?;
+    let release = release::load(release, &options)?;
     let empty_answers = match args.empty {
         Empty::Skip => EmptyAnswers::Skip,
         Empty::Count => EmptyAnswers::Count,

@@ -24,7 +24,7 @@ pub(super) fn write_files(
         serde_json::to_writer(&mut lines, paragraph)?;
         lines.push(b'\n');
     }
-    let csv = report::render_csv(&report::all_figures(results))?;
+    let csv = report::render_csv(&report::all_figures(&results.evaluation))?;
     write_atomically(&dir.join("paragraphs.jsonl"), &lines)?;
     write_atomically(&dir.join("results.csv"), csv.as_bytes())?;
     write_atomically(&dir.join("results.json"), &json)?;

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Context;
-
 use super::{
     Models, ParagraphResult, Plan, Results,
     results::{count_replies, paragraph_results},
@@ -14,8 +12,8 @@ use crate::{
     backend::Sampling,
     corpus::{Corpus, ParagraphId},
     generate::{CleanStage, GenerateStage},
-    metrics::evaluate,
-    prompt::{FeedbackPrompts, Library},
+    metrics::{Paragraph, evaluate},
+    prompt::Library,
     run::{Drive, Outcome, Progress, RunStore, Shard, Stage, Tally, drive},
     segment::SegmentStage,
     similarity::ScoreStage,
@@ -98,19 +96,7 @@ impl Run<'_> {
             return Ok((GenerateStage::NAME, tally));
         }
         let model = self.models.open(&self.plan.generator)?;
-        let prompts = FeedbackPrompts::new(
-            self.library,
-            self.plan.condition,
-            self.plan.preset,
-            &self.plan.settings,
-            &*model,
-        )?;
-        let mut requests = work::requests(self.corpus, &prompts);
-        for request in &mut requests {
-            if let Ok(prompt) = &mut request.prompt {
-                prompt.format = self.plan.format;
-            }
-        }
+        let requests = work::prompts(self.plan, self.corpus, self.library, &*model)?;
         let settings = &self.plan.settings;
         let stage = GenerateStage {
             backend: &*model,
@@ -127,9 +113,9 @@ impl Run<'_> {
         Ok((GenerateStage::NAME, drive(&stage, requests, self.settings())?))
     }
 
-    fn clean_stage(&self) -> anyhow::Result<CleanStage<'_>> {
+    pub(super) fn clean_stage(&self) -> anyhow::Result<CleanStage<'_>> {
         let form = self.library.reply_form(self.plan.condition)?;
-        let cleaner = self.models.cleaner(self.plan, self.library)?;
+        let cleaner = self.models.cleaner(&self.plan.cleaner, self.library)?;
         Ok(CleanStage { form, cleaner })
     }
 
@@ -140,7 +126,8 @@ impl Run<'_> {
     }
 
     fn segment(&self) -> anyhow::Result<(&'static str, Tally)> {
-        let segmenter = self.models.segmenter(self.plan, self.library)?;
+        let Plan { segmenter, judging, .. } = self.plan;
+        let segmenter = self.models.segmenter(segmenter, self.library, *judging)?;
         let stage = SegmentStage { segmenter: &*segmenter };
         let tally = self.with_cleaned(|cleaned, _| {
             Ok(drive(&stage, work::passages(self.corpus, cleaned), self.settings())?)
@@ -149,7 +136,8 @@ impl Run<'_> {
     }
 
     fn score(&self) -> anyhow::Result<(&'static str, Tally)> {
-        let scorer = self.models.scorer(self.plan, self.library)?;
+        let Plan { scorer, judging, .. } = self.plan;
+        let scorer = self.models.scorer(scorer, self.library, *judging)?;
         let stage = ScoreStage { scorer: &*scorer };
         let tally = self.with_cut(|cut| {
             let batches = work::batches(cut, self.plan.judging.batch_size);
@@ -160,25 +148,33 @@ impl Run<'_> {
     }
 
     fn results(&self) -> anyhow::Result<(Results, Vec<ParagraphResult>)> {
-        let scored = self.store.records::<ScoreStage<'_>>()?;
         let generated = self.store.records::<GenerateStage<'_>>()?;
         let cleaned = self.store.records::<CleanStage<'_>>()?;
-        let scorer = self.models.scorer(self.plan, self.library)?;
-        let stage = ScoreStage { scorer: &*scorer };
-        self.with_cut(|cut| {
-            let batches = work::batches(cut, self.plan.judging.batch_size);
-            let rated = work::rated(cut, &work::ratings(&batches, &scored, &stage));
+        self.with_rated(|cut, rated| {
             let (replies, context) = count_replies(rated.len(), &generated, &cleaned);
             let manifest = self.store.manifest();
             let results = Results {
                 format_version: Results::FORMAT_VERSION,
                 signature: signature(manifest),
                 fingerprint: manifest.fingerprint.clone(),
-                evaluation: evaluate(&rated, self.plan.empty_answers),
+                evaluation: evaluate(rated, self.plan.empty_answers),
                 replies,
                 context,
             };
-            Ok((results, paragraph_results(cut, &rated)))
+            Ok((results, paragraph_results(cut, rated)))
+        })
+    }
+
+    /// Hands over the paragraphs cut into units, and with their ratings.
+    pub(super) fn with_rated<T>(
+        &self,
+        work: impl FnOnce(&[CutParagraph<'_>], &[Paragraph]) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let scored = self.store.records::<ScoreStage<'_>>()?;
+        self.with_cut(|cut| {
+            let batches = work::batches(cut, self.plan.judging.batch_size);
+            let ratings = work::ratings(&batches, &scored);
+            work(cut, &work::rated(cut, &ratings))
         })
     }
 
@@ -189,7 +185,6 @@ impl Run<'_> {
     ) -> anyhow::Result<T> {
         let generated = self.store.records::<GenerateStage<'_>>()?;
         let records = self.store.records::<CleanStage<'_>>()?;
-        let stage = self.clean_stage()?;
         let mut failures = Failures::new();
         for target in self.corpus.scorable_targets() {
             if let Some(Outcome::Failed { error }) = generated.get(&target.id().to_string()) {
@@ -198,7 +193,7 @@ impl Run<'_> {
         }
         let mut by_paragraph = BTreeMap::new();
         for reply in work::replies(self.corpus, &generated) {
-            match records.get(&stage.key(&reply)) {
+            match records.get(&reply.key()) {
                 Some(Outcome::Failed { error }) => {
                     failures.insert(reply.paragraph, (CleanStage::NAME, error.clone()));
                 }
@@ -221,11 +216,8 @@ impl Run<'_> {
         work: impl FnOnce(&[CutParagraph<'_>]) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         let segmented: Records<_> = self.store.records::<SegmentStage<'_>>()?;
-        let segmenter = self.models.segmenter(self.plan, self.library)?;
-        let stage = SegmentStage { segmenter: &*segmenter };
         self.with_cleaned(|cleaned, failures| {
-            let cut = work::cut_paragraphs(self.corpus, failures, cleaned, &segmented, &stage);
-            work(&cut).context("after segmentation")
+            work(&work::cut_paragraphs(self.corpus, failures, cleaned, &segmented))
         })
     }
 }

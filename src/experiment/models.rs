@@ -2,13 +2,13 @@
 
 use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
-use super::{CleanerName, Machine, ModelName, Plan, ScorerName, SegmenterName};
+use super::{CleanerName, Judging, Machine, ModelName, ScorerName, SegmenterName};
 use crate::{
     backend::{Backend, Scripted, local::LocalBackend},
     generate::Cleaner,
     prompt::{Library, TokenCounter},
     segment::{JudgeSegmenter, Segmenter, SentenceSegmenter},
-    similarity::{Calibration, EmbeddingScorer, JudgeScorer, LexicalScorer, Scorer},
+    similarity::{EmbeddingScorer, JudgeScorer, LexicalScorer, Scorer},
 };
 
 /// A text model that also counts tokens.
@@ -44,5 +44,48 @@ impl Models {
         };
         self.open.borrow_mut().insert(name.clone(), Arc::clone(&model));
         Ok(model)
+    }
+
+    /// Who cleans; nobody where the plan says so.
+    pub fn cleaner(&self, name: &CleanerName, library: &Library) -> anyhow::Result<Cleaner> {
+        Ok(match name {
+            CleanerName::None => Cleaner::None,
+            CleanerName::Rules => Cleaner::Rules,
+            CleanerName::Judge(model) => Cleaner::judge(self.open(model)?, library.clone()),
+        })
+    }
+
+    /// Who cuts.
+    pub fn segmenter(
+        &self,
+        name: &SegmenterName,
+        library: &Library,
+        judging: Judging,
+    ) -> anyhow::Result<Box<dyn Segmenter>> {
+        Ok(match name {
+            SegmenterName::Sentence => Box::new(SentenceSegmenter),
+            SegmenterName::Judge(model) => Box::new(JudgeSegmenter::new(
+                self.open(model)?,
+                library.clone(),
+                judging.n_retries,
+            )),
+        })
+    }
+
+    /// Who rates.
+    pub fn scorer(
+        &self,
+        name: &ScorerName,
+        library: &Library,
+        judging: Judging,
+    ) -> anyhow::Result<Box<dyn Scorer>> {
+        Ok(match name {
+            ScorerName::Chrf => Box::new(LexicalScorer::chrf()),
+            ScorerName::Bleu => Box::new(LexicalScorer::bleu()),
+            ScorerName::Embedding(folder) => Box::new(EmbeddingScorer::open(folder)?),
+            ScorerName::Judge(model) => {
+                Box::new(JudgeScorer::new(self.open(model)?, library.clone(), judging))
+            }
+        })
     }
 }

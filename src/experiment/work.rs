@@ -2,43 +2,56 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ConstrainedUnits;
+use super::{ConstrainedUnits, Plan};
 use crate::{
     corpus::{Corpus, ParagraphId, Target},
     generate::{CleanRecord, FeedbackRequest, Reply, ReplyRecord},
     metrics::{Paragraph, State},
-    prompt::{FeedbackPrompts, RenderedPrompt},
+    prompt::{
+        ContextUse, FeedbackPrompts, Library, Prompt, PromptError, RenderedPrompt, TokenCounter,
+    },
     run::{Outcome, Stage},
     segment::{Extent, Passage, SegmentStage, Source, UnitsRecord},
-    similarity::{PairBatch, Rating, ScoreMatrix, ScoreRecord, ScoreStage, UnitPair},
+    similarity::{PairBatch, Rating, ScoreMatrix, ScoreRecord, UnitPair},
 };
 
 /// The records of a stage, by key.
 pub(super) type Records<T> = BTreeMap<String, Outcome<T>>;
 
-/// The requests for feedback on every paragraph that can be scored.
-pub(super) fn requests(corpus: &Corpus, prompts: &FeedbackPrompts<'_>) -> Vec<FeedbackRequest> {
+/// The requests for feedback on every paragraph that can be scored, in the order
+/// of the corpus. `counter` counts as the generating model does.
+///
+/// # Errors
+///
+/// If the templates cannot serve the condition. A paragraph for which no prompt
+/// can be made carries the reason.
+pub fn prompts(
+    plan: &Plan,
+    corpus: &Corpus,
+    library: &Library,
+    counter: &dyn TokenCounter,
+) -> Result<Vec<FeedbackRequest>, PromptError> {
+    let prompts =
+        FeedbackPrompts::new(library, plan.condition, plan.preset, &plan.settings, counter)?;
     let mut requests = Vec::new();
     for draft in corpus.drafts() {
-        let targets: Vec<Target<'_>> = scorable(draft.targets()).collect();
+        let targets: Vec<Target<'_>> =
+            draft.targets().filter(|target| !target.comments.is_empty()).collect();
         if targets.is_empty() {
             continue;
         }
         let draft_prompts = prompts.for_draft(draft);
         for target in targets {
             let (prompt, context) = match draft_prompts.render(target.index) {
-                Ok(RenderedPrompt { prompt, context }) => (Ok(prompt), context),
-                Err(error) => (Err(error.to_string()), Default::default()),
+                Ok(RenderedPrompt { prompt, context }) => {
+                    (Ok(Prompt { format: plan.format, ..prompt }), context)
+                }
+                Err(error) => (Err(error.to_string()), ContextUse::default()),
             };
             requests.push(FeedbackRequest { paragraph: target.id(), prompt, context });
         }
     }
-    requests
-}
-
-/// Those targets that have a comment to compare with.
-fn scorable<'a>(targets: impl Iterator<Item = Target<'a>>) -> impl Iterator<Item = Target<'a>> {
-    targets.filter(|target| !target.comments.is_empty())
+    Ok(requests)
 }
 
 /// The replies that came, to be cleaned, in the order of the corpus.
@@ -123,6 +136,13 @@ pub(super) struct CutParagraph<'a> {
     pub(super) units: Result<Units, StageFailure>,
 }
 
+impl CutParagraph<'_> {
+    /// The words of the instructor's units; none where a stage failed.
+    pub(super) fn gold_texts(&self) -> Vec<String> {
+        self.units.iter().flat_map(|units| &units.gold).map(|(_, text)| text.clone()).collect()
+    }
+}
+
 /// A stage that failed on a paragraph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StageFailure {
@@ -137,9 +157,8 @@ pub(super) fn cut_paragraphs<'a>(
     failures: &super::driver::Failures,
     cleaned: &Cleaned<'_>,
     segmented: &Records<UnitsRecord>,
-    stage: &SegmentStage<'_>,
 ) -> Vec<CutParagraph<'a>> {
-    let units_of = |passage: &Passage| match segmented.get(&stage.key(passage)) {
+    let units_of = |passage: &Passage| match segmented.get(&passage.key()) {
         Some(Outcome::Done(record)) => Ok(record.units.clone()),
         Some(Outcome::Failed { error }) => Err(error.clone()),
         None => Err("not done yet".to_owned()),
@@ -214,11 +233,10 @@ pub(super) fn batches(paragraphs: &[CutParagraph<'_>], batch_size: usize) -> Vec
 pub(super) fn ratings<'a>(
     batches: &[PairBatch],
     scored: &'a Records<ScoreRecord>,
-    stage: &ScoreStage<'_>,
 ) -> BTreeMap<UnitPair<'a>, Rating> {
     let mut ratings = BTreeMap::new();
     for batch in batches {
-        if let Some(Outcome::Done(record)) = scored.get(&stage.key(batch)) {
+        if let Some(Outcome::Done(record)) = scored.get(&batch.key()) {
             for rated in &record.pairs {
                 let pair = UnitPair { generated: &rated.generated, gold: &rated.gold };
                 ratings.insert(pair, rated.rating);

@@ -1,10 +1,7 @@
 //! The results of a run as tables.
 
 use super::Table;
-use crate::{
-    experiment::Results,
-    metrics::{Averages, Evaluation, Measures, PrecisionRecall, SubsetMetrics},
-};
+use crate::metrics::{Averages, Evaluation, Measures, PrecisionRecall, SubsetMetrics};
 
 /// The figures that people look at first: a row for each subset and measure.
 pub fn figures(evaluation: &Evaluation) -> Table {
@@ -88,7 +85,7 @@ pub fn coverage(evaluation: &Evaluation) -> Table {
 /// Columns: `subset`, `measure` (`soft`, `tau1` to `tau4`), `average` (`micro`,
 /// `macro`), `of` (`estimate`, `lower`, `upper`), `precision`, `recall`, `f1`
 /// (empty where there is no value), `n_paragraphs`, `n_generated`, `n_gold`.
-pub fn all_figures(results: &Results) -> Table {
+pub fn all_figures(evaluation: &Evaluation) -> Table {
     let mut table = Table::new(&[
         "subset",
         "measure",
@@ -101,7 +98,7 @@ pub fn all_figures(results: &Results) -> Table {
         "n_generated",
         "n_gold",
     ]);
-    for (subset, metrics) in results.evaluation.subsets() {
+    for (subset, metrics) in evaluation.subsets() {
         let bounds = metrics.bounds.as_ref();
         let kinds = std::iter::once(("estimate", &metrics.estimate))
             .chain(bounds.map(|bounds| ("lower", &bounds.lower)))

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Segmenter, Source};
+use super::{Segmenter, Source, units};
 use crate::{
-    corpus::ParagraphId,
+    corpus::{MIN_COMMENT_CHARS, ParagraphId},
     run::{Outcome, RunError, Stage},
 };
 
@@ -38,6 +38,20 @@ pub enum Extent {
     OneUnit,
 }
 
+impl Passage {
+    /// Names the passage by its place and its words.
+    pub fn key(&self) -> String {
+        let Self { paragraph, annotation, .. } = self;
+        let hash = blake3::hash(self.text.as_bytes()).to_hex();
+        let hash = &hash[..12];
+        match (self.source, self.extent) {
+            (Source::Gold, _) => format!("{paragraph}/gold/{annotation}:{hash}"),
+            (Source::Generated, Extent::Unknown) => format!("{paragraph}/generated:{hash}"),
+            (Source::Generated, Extent::OneUnit) => format!("{paragraph}/generated/one:{hash}"),
+        }
+    }
+}
+
 /// The units of one passage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,19 +71,7 @@ impl Stage for SegmentStage<'_> {
     const NAME: &'static str = "segment";
 
     fn key(&self, passage: &Passage) -> String {
-        let hash = blake3::hash(passage.text.as_bytes()).to_hex();
-        let extent = match passage.extent {
-            Extent::Unknown => "",
-            Extent::OneUnit => "/one",
-        };
-        match passage.source {
-            Source::Gold => {
-                format!("{}/gold/{}:{}", passage.paragraph, passage.annotation, &hash[..12])
-            }
-            Source::Generated => {
-                format!("{}/generated{extent}:{}", passage.paragraph, &hash[..12])
-            }
-        }
+        passage.key()
     }
 
     fn process(

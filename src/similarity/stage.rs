@@ -29,6 +29,21 @@ pub struct PairBatch {
     pub pairs: Vec<(String, String)>,
 }
 
+impl PairBatch {
+    /// Names the batch by its place and its pairs.
+    pub fn key(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for (generated, gold) in &self.pairs {
+            for text in [generated, gold] {
+                hasher.update(&(text.len() as u64).to_le_bytes());
+                hasher.update(text.as_bytes());
+            }
+        }
+        let hash = hasher.finalize().to_hex();
+        format!("{}/{}:{}", self.draft, self.index, &hash[..12])
+    }
+}
+
 /// The ratings of one batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,15 +73,7 @@ impl Stage for ScoreStage<'_> {
     const NAME: &'static str = "score";
 
     fn key(&self, batch: &PairBatch) -> String {
-        let mut hasher = blake3::Hasher::new();
-        for (generated, gold) in &batch.pairs {
-            for text in [generated, gold] {
-                hasher.update(&(text.len() as u64).to_le_bytes());
-                hasher.update(text.as_bytes());
-            }
-        }
-        let hash = hasher.finalize().to_hex();
-        format!("{}/{}:{}", batch.draft, batch.index, &hash[..12])
+        batch.key()
     }
 
     fn process(

@@ -1,0 +1,166 @@
+//! `unimatch eval`: texts from elsewhere, scored against references.
+
+use std::{io::Write, num::NonZeroUsize};
+
+use anyhow::Context;
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::ValueEnum;
+
+use super::{Ending, prepare::open_models};
+use crate::{
+    config::{self, RunOptions},
+    experiment::{
+        Judging,
+        texts::{self, Instrument, TextsEvaluation, Unpaired},
+    },
+    prompt::Library,
+    report,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  unimatch eval --references instructor.jsonl --candidates model.jsonl \\
+      --scorer embedding:models/cache/all-MiniLM-L6-v2
+  unimatch eval --references r.csv --candidates c.csv --scorer lexical:chrf -f json
+
+A line of JSON is {\"id\": \"a\", \"text\": \"...\"}, or {\"id\": \"a\", \"units\": [\"...\", \"...\"]} where
+it is cut into units already. CSV has the columns id,text, or id,unit with a row a unit. Several
+references may have one id; a candidate has its id alone.";
+
+/// Score feedback that comes from elsewhere against references.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Args {
+    /// What instructors wrote: .jsonl or .csv
+    #[arg(long, value_name = "FILE")]
+    references: Utf8PathBuf,
+
+    /// What is to be evaluated: .jsonl or .csv
+    #[arg(long, value_name = "FILE")]
+    candidates: Utf8PathBuf,
+
+    /// Who cuts texts into units: sentence, or judge:MODEL
+    #[arg(long, value_name = "WHO", default_value = "sentence", env = "UNIMATCH_SEGMENTER")]
+    segmenter: String,
+
+    /// Who rates pairs of units: embedding:FOLDER, lexical:chrf, lexical:bleu, or judge:MODEL
+    #[arg(long, value_name = "WHO", default_value = "lexical:chrf", env = "UNIMATCH_SCORER")]
+    scorer: String,
+
+    /// What to do about an id that only one side has
+    #[arg(long, value_enum, default_value_t = UnpairedIds::Refuse)]
+    unpaired: UnpairedIds,
+
+    /// Whether a candidate without any unit costs recall: count or skip
+    #[arg(long, value_name = "HOW", default_value = "count", env = "UNIMATCH_EMPTY")]
+    empty: String,
+
+    /// Pairs that a judge rates in one request
+    #[arg(long, value_name = "N", default_value = "50", env = "UNIMATCH_JUDGE_BATCH_SIZE")]
+    judge_batch_size: NonZeroUsize,
+
+    /// How often a judge is asked again after a reply that cannot be read
+    #[arg(long, value_name = "N", default_value_t = 2, env = "UNIMATCH_JUDGE_RETRIES")]
+    judge_retries: usize,
+
+    /// Folder of templates for judges instead of the built-in ones
+    #[arg(long, value_name = "DIR", env = "UNIMATCH_PROMPTS")]
+    prompts: Option<Utf8PathBuf>,
+
+    /// Threads [default: the cores this process may use]
+    #[arg(long, short = 'j', value_name = "N", env = "UNIMATCH_THREADS")]
+    threads: Option<usize>,
+
+    /// How to print: a table, everything including the alignment of each id, or a row a figure
+    #[arg(long, short, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum UnpairedIds {
+    /// Stop with an error that names it
+    Refuse,
+    /// Leave it out, and count it
+    LeaveOut,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Csv,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let references = load(&args.references)?;
+    let candidates = load(&args.candidates)?;
+    let options = texts::Options {
+        empty_answers: config::empty_answers(Some(&args.empty))?,
+        unpaired: match args.unpaired {
+            UnpairedIds::Refuse => Unpaired::Refuse,
+            UnpairedIds::LeaveOut => Unpaired::LeaveOut,
+        },
+        batch_size: args.judge_batch_size,
+    };
+    let library = match &args.prompts {
+        Some(dir) => Library::load(dir)?,
+        None => Library::embedded()?,
+    };
+    let models = open_models(&RunOptions { threads: args.threads, ..RunOptions::default() })?;
+    let judging = Judging { batch_size: args.judge_batch_size.get(), n_retries: args.judge_retries };
+    let segmenter = args.segmenter.parse().context("--segmenter")?;
+    let scorer = args.scorer.parse().context("--scorer")?;
+    let segmenter = models.segmenter(&segmenter, &library, judging)?;
+    let scorer = models.scorer(&scorer, &library, judging)?;
+    let instrument = Instrument { segmenter: &*segmenter, scorer: &*scorer };
+    let evaluation = texts::evaluate(&references, &candidates, &instrument, &options)?;
+
+    let mut out = std::io::stdout().lock();
+    match args.format {
+        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&evaluation)?)?,
+        Format::Csv => {
+            write!(out, "{}", report::render_csv(&report::all_figures(&evaluation.metrics))?)?;
+        }
+        Format::Text => {
+            print(&mut out, &evaluation)?;
+            writeln!(
+                out,
+                "unimatch {} | {} ids | segmenter {} | scorer {} | empty answers {}",
+                env!("CARGO_PKG_VERSION"),
+                evaluation.texts.len(),
+                segmenter.id(),
+                scorer.id(),
+                args.empty,
+            )?;
+        }
+    }
+    out.flush()?;
+    let coverage = evaluation.metrics.full.coverage;
+    let complete = coverage.pairs.n_unscored == 0 && coverage.paragraphs.n_failed == 0;
+    Ok(if complete { Ending::Done } else { Ending::Incomplete })
+}
+
+fn load(path: &Utf8Path) -> anyhow::Result<Vec<texts::Entry>> {
+    let format = texts::Format::of(path)
+        .with_context(|| format!("{path}: the name ends neither in .jsonl nor in .csv"))?;
+    texts::load(path, format)
+}
+
+fn print(out: &mut impl Write, evaluation: &TextsEvaluation) -> std::io::Result<()> {
+    writeln!(out, "{}", report::render_text(&report::figures(&evaluation.metrics)))?;
+    writeln!(out, "{}", report::render_text(&report::coverage(&evaluation.metrics)))?;
+    let coverage = &evaluation.coverage;
+    let notes = [
+        (coverage.n_ids_without_candidate, "ids have a reference and no candidate: left out"),
+        (coverage.n_ids_without_reference, "ids have a candidate and no reference: left out"),
+        (coverage.n_references_without_unit, "references hold no unit"),
+        (coverage.n_short_units, "pieces of under 3 characters were dropped"),
+    ];
+    for (count, note) in notes.into_iter().filter(|(count, _)| 0 < *count) {
+        writeln!(out, "{count} {note}")?;
+    }
+    for (error, count) in &coverage.score_errors {
+        writeln!(out, "{count} pairs are unscored: {error}")?;
+    }
+    Ok(())
+}
