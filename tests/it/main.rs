@@ -3,4 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture should fail")]
 
 mod material;
+mod measures;
+mod release;
+mod texts;
 mod tidy;
