@@ -186,7 +186,7 @@ fn write_coverage(out: &mut impl Write, name: &str, subset: &SubsetMetrics) -> i
         (pairs.n_unscored, "unscored pairs"),
     ] {
         if 0 < count {
-            writeln!(out, "  {count} {what}")?;
+            writeln!(out, "  {what}: {count}")?;
         }
     }
     Ok(())

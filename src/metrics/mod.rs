@@ -35,8 +35,8 @@
 //!   gold ones, each aligned at 4. Any number of useless units would lower
 //!   precision further, so here its lower bound is one of good faith.
 //!
-//! The bounds are of all paragraphs and the estimate is of those evaluated, so
-//! that it may lie outside of them, where those left out fared otherwise.
+//! The bounds take in those paragraphs too, the estimate only those evaluated; so
+//! it may lie outside of them, where those left out fared otherwise.
 
 pub mod release;
 

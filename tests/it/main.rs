@@ -5,5 +5,8 @@
 mod chat;
 mod material;
 mod prompts;
+mod measures;
+mod release;
+mod texts;
 mod tidy;
 mod tokenizer;
