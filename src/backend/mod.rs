@@ -1,5 +1,8 @@
 //! Anything that completes a prompt.
 
+pub mod judge;
+pub mod scripted;
+
 use crate::prompt::Prompt;
 
 /// A source of completions: a local decoder or a remote service.
