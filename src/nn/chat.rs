@@ -71,6 +71,10 @@ pub enum ChatError {
 const NAME: &str = "chat template";
 
 impl ChatTemplate {
+    /// The date of every prompt that has one, unless another is set: the date
+    /// that the templates of Llama 3 write where there is no clock.
+    pub const DATE: jiff::civil::Date = jiff::civil::date(2024, 7, 26);
+
     /// Reads the template that a GGUF file carries, with the texts of its
     /// beginning- and end-of-sequence tokens. `None` where it carries none, as
     /// base models do.
@@ -104,15 +108,11 @@ impl ChatTemplate {
         Ok(template)
     }
 
-    /// Sets the date that the template's `strftime_now` gives. Without one that
-    /// function does not exist, and templates that know this write a date of
-    /// their own.
+    /// Sets the date that the template's `strftime_now` gives, in place of
+    /// [`DATE`](Self::DATE).
     #[must_use]
     pub fn with_date(mut self, date: jiff::civil::Date) -> Self {
-        self.environment.add_function("strftime_now", move |format: String| {
-            jiff::fmt::strtime::format(&format, date)
-                .map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))
-        });
+        set_date(&mut self.environment, date);
         self
     }
 
@@ -190,11 +190,21 @@ fn environment() -> Result<Environment<'static>, ChatError> {
     environment.set_syntax(syntax);
     // An error must not quote the conversation.
     environment.set_debug(false);
+    set_date(&mut environment, ChatTemplate::DATE);
+    // In Python nothing can be iterated over that is none, and templates ask so.
+    environment.add_test("iterable", |value: &Value| !value.is_none() && value.try_iter().is_ok());
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.add_function("raise_exception", |message: String| -> Result<String, Error> {
         Err(Error::new(ErrorKind::InvalidOperation, message))
     });
     Ok(environment)
+}
+
+fn set_date(environment: &mut Environment<'_>, date: jiff::civil::Date) {
+    environment.add_function("strftime_now", move |format: String| {
+        jiff::fmt::strtime::format(&format, date)
+            .map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))
+    });
 }
 
 /// Takes `{% generation %}` and its end out of a template: they mark what a
@@ -283,13 +293,12 @@ mod tests {
 
     #[test]
     fn the_date_is_given_and_not_read_from_the_clock() {
-        let source = "{% if strftime_now is defined %}{{ strftime_now('%d %b %Y') }}\
-            {% else %}undated{% endif %} {{ messages[0].content }}";
+        let source = "{{ strftime_now('%d %b %Y') }} {{ messages[0].content }}";
         let template: ChatTemplate = source.parse().unwrap();
         let messages = [say(Role::User, "Hi")];
-        assert_eq!(template.render(&messages, AddGenerationPrompt::No).unwrap(), "undated Hi");
-        let template = template.with_date(jiff::civil::date(2024, 7, 26));
         assert_eq!(template.render(&messages, AddGenerationPrompt::No).unwrap(), "26 Jul 2024 Hi");
+        let template = template.with_date(jiff::civil::date(2026, 1, 2));
+        assert_eq!(template.render(&messages, AddGenerationPrompt::No).unwrap(), "02 Jan 2026 Hi");
     }
 
     #[test]
