@@ -10,3 +10,6 @@ mod release;
 mod texts;
 mod tidy;
 mod tokenizer;
+mod kill;
+mod mishaps;
+mod program;
