@@ -2,5 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture should fail")]
 
+mod corpus;
 mod material;
 mod tidy;
