@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
 }
 
 /// Loads a corpus, and warns of every field in it that nothing reads.
-fn load(path: &Utf8Path) -> anyhow::Result<Corpus> {
+pub(super) fn load(path: &Utf8Path) -> anyhow::Result<Corpus> {
     let corpus = Corpus::load(path)?;
     let mut stderr = io::stderr().lock();
     for field in corpus.unknown_fields() {

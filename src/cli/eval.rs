@@ -1,6 +1,6 @@
 //! `unimatch eval`: texts from elsewhere, scored against references.
 
-use std::{io::Write, num::NonZeroUsize};
+use std::{io::Write, num::NonZeroUsize, sync::Arc};
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -63,6 +63,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 2, env = "UNIMATCH_JUDGE_RETRIES")]
     judge_retries: usize,
 
+    /// Seed of a judge's later tries
+    #[arg(long, value_name = "N", default_value_t = 42, env = "UNIMATCH_SEED")]
+    seed: u64,
+
     /// Folder of templates for judges instead of the built-in ones
     #[arg(long, value_name = "DIR", env = "UNIMATCH_PROMPTS")]
     prompts: Option<Utf8PathBuf>,
@@ -106,8 +110,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         Some(dir) => Library::load(dir)?,
         None => Library::embedded()?,
     };
+    let library = Arc::new(library);
     let models = open_models(&RunOptions { threads: args.threads, ..RunOptions::default() })?;
-    let judging = Judging { batch_size: args.judge_batch_size.get(), n_retries: args.judge_retries };
+    let judging = Judging {
+        seed: args.seed,
+        batch_size: args.judge_batch_size.get(),
+        n_retries: args.judge_retries,
+    };
     let segmenter = args.segmenter.parse().context("--segmenter")?;
     let scorer = args.scorer.parse().context("--scorer")?;
     let segmenter = models.segmenter(&segmenter, &library, judging)?;

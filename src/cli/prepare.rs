@@ -1,5 +1,7 @@
 //! What every command that runs stages needs first.
 
+use std::sync::Arc;
+
 use camino::Utf8Path;
 
 use crate::{
@@ -14,7 +16,7 @@ use crate::{
 pub(super) struct Prepared {
     pub(super) plan: Plan,
     pub(super) corpus: Corpus,
-    pub(super) library: Library,
+    pub(super) library: Arc<Library>,
     pub(super) models: Models,
 }
 
@@ -23,13 +25,12 @@ impl Prepared {
     pub(super) fn new(options: &RunOptions) -> anyhow::Result<Self> {
         let plan = config::plan(options)?;
         let models = open_models(options)?;
-        let corpus = Corpus::load(&plan.corpus)?;
-        super::corpus::warn_of_unknown_fields(&corpus);
-        let corpus = corpus.select(&plan.selection)?;
+        let corpus = super::corpus::load(&plan.corpus)?.select(&plan.selection)?;
         let library = match &plan.prompts {
             Some(dir) => Library::load(dir)?,
             None => Library::embedded()?,
         };
+        let library = Arc::new(library);
         Ok(Self { plan, corpus, library, models })
     }
 

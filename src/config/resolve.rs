@@ -32,6 +32,7 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
         "no generator is given: name a model, as in --generator local:models/NAME.gguf",
     )?;
     let preset: Preset = value("preset", options.preset.as_deref(), Preset::default())?;
+    let settings = settings(options, preset)?;
     Ok(Plan {
         corpus,
         selection: Selection {
@@ -43,7 +44,6 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
         condition: value("condition", options.condition.as_deref(), Condition::default())?,
         preset,
         format: format(options.format.as_deref(), preset)?,
-        settings: settings(options, preset)?,
         prompts: options.prompts.clone(),
         cleaner: parse("cleaner", options.cleaner.as_deref().unwrap_or("rules"))?,
         constrained_units: match options.constrained_units.as_deref() {
@@ -54,6 +54,7 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
         segmenter: parse("segmenter", options.segmenter.as_deref().unwrap_or("sentence"))?,
         scorer: parse("scorer", options.scorer.as_deref().unwrap_or(DEFAULT_SCORER))?,
         judging: Judging {
+            seed: settings.seed,
             batch_size: positive(
                 "judge-batch-size",
                 options.judge_batch_size,
@@ -62,6 +63,7 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
             n_retries: options.judge_retries.unwrap_or(DEFAULT_JUDGE_RETRIES),
         },
         empty_answers: empty_answers(options.empty.as_deref())?,
+        settings,
     })
 }
 

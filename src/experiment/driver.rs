@@ -1,6 +1,6 @@
 //! All stages of a run, one after another.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Models, ParagraphResult, Plan, Results,
@@ -39,7 +39,7 @@ pub struct Run<'a> {
     /// The drafts of the plan.
     pub corpus: &'a Corpus,
     /// The templates of the plan.
-    pub library: &'a Library,
+    pub library: &'a Arc<Library>,
     /// The models of the plan.
     pub models: &'a Models,
     /// Where the records are.
@@ -113,9 +113,9 @@ impl Run<'_> {
         Ok((GenerateStage::NAME, drive(&stage, requests, self.settings())?))
     }
 
-    pub(super) fn clean_stage(&self) -> anyhow::Result<CleanStage<'_>> {
+    pub(super) fn clean_stage(&self) -> anyhow::Result<CleanStage> {
         let form = self.library.reply_form(self.plan.condition)?;
-        let cleaner = self.models.cleaner(&self.plan.cleaner, self.library)?;
+        let cleaner = self.models.cleaner(&self.plan.cleaner, self.library, self.plan.judging)?;
         Ok(CleanStage { form, cleaner })
     }
 
@@ -149,7 +149,7 @@ impl Run<'_> {
 
     fn results(&self) -> anyhow::Result<(Results, Vec<ParagraphResult>)> {
         let generated = self.store.records::<GenerateStage<'_>>()?;
-        let cleaned = self.store.records::<CleanStage<'_>>()?;
+        let cleaned = self.store.records::<CleanStage>()?;
         self.with_rated(|cut, rated| {
             let (replies, context) = count_replies(rated.len(), &generated, &cleaned);
             let manifest = self.store.manifest();
@@ -184,7 +184,7 @@ impl Run<'_> {
         work: impl FnOnce(&Cleaned<'_>, &Failures) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         let generated = self.store.records::<GenerateStage<'_>>()?;
-        let records = self.store.records::<CleanStage<'_>>()?;
+        let records = self.store.records::<CleanStage>()?;
         let mut failures = Failures::new();
         for target in self.corpus.scorable_targets() {
             if let Some(Outcome::Failed { error }) = generated.get(&target.id().to_string()) {

@@ -17,7 +17,7 @@ impl Run<'_> {
     /// unit is an annotation of its own.
     pub fn release_drafts(&self) -> anyhow::Result<Vec<ReleaseDraft>> {
         let generated = self.store.records::<GenerateStage<'_>>()?;
-        let cleaned = self.store.records::<CleanStage<'_>>()?;
+        let cleaned = self.store.records::<CleanStage>()?;
         let mut feedback = BTreeMap::new();
         for reply in super::work::replies(self.corpus, &generated) {
             let text = match cleaned.get(&reply.key()) {

@@ -3,6 +3,7 @@
 pub mod texts;
 
 mod driver;
+mod export;
 mod models;
 mod plan;
 mod results;

@@ -4,8 +4,8 @@ use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
 use super::{CleanerName, Judging, Machine, ModelName, ScorerName, SegmenterName};
 use crate::{
-    backend::{Backend, Scripted, local::LocalBackend},
-    generate::Cleaner,
+    backend::{Backend, local::LocalBackend, scripted::Scripted},
+    generate::{Cleaner, JudgeCleaner},
     prompt::{Library, TokenCounter},
     segment::{JudgeSegmenter, Segmenter, SentenceSegmenter},
     similarity::{EmbeddingScorer, JudgeScorer, LexicalScorer, Scorer},
@@ -47,11 +47,20 @@ impl Models {
     }
 
     /// Who cleans; nobody where the plan says so.
-    pub fn cleaner(&self, name: &CleanerName, library: &Library) -> anyhow::Result<Cleaner> {
+    pub fn cleaner(
+        &self,
+        name: &CleanerName,
+        library: &Arc<Library>,
+        judging: Judging,
+    ) -> anyhow::Result<Cleaner> {
         Ok(match name {
             CleanerName::None => Cleaner::None,
             CleanerName::Rules => Cleaner::Rules,
-            CleanerName::Judge(model) => Cleaner::judge(self.open(model)?, library.clone()),
+            CleanerName::Judge(model) => Cleaner::Judge(JudgeCleaner::new(
+                self.open(model)?,
+                Arc::clone(library),
+                judging.settings(),
+            )?),
         })
     }
 
@@ -59,16 +68,16 @@ impl Models {
     pub fn segmenter(
         &self,
         name: &SegmenterName,
-        library: &Library,
+        library: &Arc<Library>,
         judging: Judging,
     ) -> anyhow::Result<Box<dyn Segmenter>> {
         Ok(match name {
             SegmenterName::Sentence => Box::new(SentenceSegmenter),
             SegmenterName::Judge(model) => Box::new(JudgeSegmenter::new(
                 self.open(model)?,
-                library.clone(),
-                judging.n_retries,
-            )),
+                Arc::clone(library),
+                judging.settings(),
+            )?),
         })
     }
 
@@ -76,16 +85,19 @@ impl Models {
     pub fn scorer(
         &self,
         name: &ScorerName,
-        library: &Library,
+        library: &Arc<Library>,
         judging: Judging,
     ) -> anyhow::Result<Box<dyn Scorer>> {
         Ok(match name {
             ScorerName::Chrf => Box::new(LexicalScorer::chrf()),
             ScorerName::Bleu => Box::new(LexicalScorer::bleu()),
             ScorerName::Embedding(folder) => Box::new(EmbeddingScorer::open(folder)?),
-            ScorerName::Judge(model) => {
-                Box::new(JudgeScorer::new(self.open(model)?, library.clone(), judging))
-            }
+            ScorerName::Judge(model) => Box::new(JudgeScorer::new(
+                self.open(model)?,
+                Arc::clone(library),
+                judging.settings(),
+                judging.batch_size,
+            )?),
         })
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CleanerName, ModelName, ScorerName, SegmenterName};
 use crate::{
+    backend::judge::JudgeSettings,
     corpus::Selection,
     metrics::EmptyAnswers,
     prompt::{Condition, GenerationSettings, Preset, PromptFormat},
@@ -55,12 +56,21 @@ pub enum ConstrainedUnits {
 }
 
 /// How judges are asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judging {
+    /// The seed of the run.
+    pub seed: u64,
     /// Pairs in one request.
     pub batch_size: usize,
     /// How often a judge is asked again after a reply that cannot be read.
     pub n_retries: usize,
+}
+
+impl Judging {
+    /// The same, as judges take it.
+    pub fn settings(self) -> JudgeSettings {
+        JudgeSettings { seed: self.seed, n_retries: self.n_retries, ..JudgeSettings::default() }
+    }
 }
 
 /// What a run may use of the machine. Nothing here changes a record.

@@ -134,7 +134,7 @@ pub(super) fn count_replies(
     }
     for outcome in cleaned.values() {
         let Outcome::Done(record) = outcome else { continue };
-        replies.n_ending_removed += usize::from(record.ending_removed());
+        replies.n_ending_removed += usize::from(record.is_ending_cut());
         replies.n_off_format += usize::from(record.is_off_format());
         replies.n_empty += usize::from(record.feedback.trim().is_empty());
     }

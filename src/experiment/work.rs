@@ -62,7 +62,6 @@ pub(super) fn replies(corpus: &Corpus, generated: &Records<ReplyRecord>) -> Vec<
             Some(Outcome::Done(record)) => Some(Reply {
                 paragraph: target.id(),
                 text: record.reply.clone(),
-                finish_reason: record.finish_reason,
             }),
             _ => None,
         })

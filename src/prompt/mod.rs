@@ -45,7 +45,8 @@ pub struct Prompt {
 }
 
 /// How a prompt becomes the tokens of a local model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum PromptFormat {
     /// Through the model's chat template, with one beginning-of-sequence token.
     #[default]

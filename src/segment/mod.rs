@@ -1,5 +1,9 @@
 //! Feedback, cut into units that each make one point.
 
+mod stage;
+
+pub use stage::{Extent, Passage, SegmentStage, UnitsRecord};
+
 use std::ops::Range;
 
 use crate::{backend::BackendError, corpus::ParagraphId};

@@ -94,7 +94,7 @@ impl Stage for SegmentStage<'_> {
                     let cut = units(text, &segmentation);
                     Outcome::Done(UnitsRecord {
                         segmenter: self.segmenter.id().to_owned(),
-                        units: cut.units,
+                        units: cut.texts,
                         n_dropped: cut.n_dropped,
                     })
                 }

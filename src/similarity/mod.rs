@@ -1,5 +1,9 @@
 //! How alike two feedback units are.
 
+mod stage;
+
+pub use stage::{PairBatch, RatedPair, ScoreRecord, ScoreStage};
+
 use crate::backend::BackendError;
 
 /// Says how alike the two units of a pair are.
