@@ -1,5 +1,11 @@
 //! How alike two feedback units are.
 
+mod judge;
+mod labels;
+
+pub use judge::{DEFAULT_BATCH_SIZE, JudgeScorer, read_ratings};
+pub use labels::label;
+
 use crate::backend::BackendError;
 
 /// Says how alike the two units of a pair are.
