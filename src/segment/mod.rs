@@ -1,12 +1,18 @@
 //! Feedback, cut into units that each make one point.
 
+mod judge;
+mod sentence;
 mod stage;
+mod units;
 
+pub use judge::JudgeSegmenter;
+pub use sentence::SentenceSegmenter;
 pub use stage::{Extent, Passage, SegmentStage, UnitsRecord};
+pub use units::{Units, units};
 
 use std::ops::Range;
 
-use crate::{backend::BackendError, corpus::ParagraphId};
+use crate::{backend::BackendError, corpus::ParagraphId, prompt::PromptError};
 
 /// Cuts feedback into feedback units.
 pub trait Segmenter: Send + Sync {
@@ -35,6 +41,16 @@ impl Segmentation {
         let on_characters = ends.iter().all(|&end| 0 < end && text.is_char_boundary(end));
         let covers = ends.last().copied().unwrap_or(0) == text.len();
         (rising && on_characters && covers).then_some(Self { ends })
+    }
+
+    /// A text that is not cut. An empty text has no units.
+    pub fn whole(text: &str) -> Self {
+        Self { ends: if text.is_empty() { Vec::new() } else { vec![text.len()] } }
+    }
+
+    /// The byte offsets at which units end, rising.
+    pub fn ends(&self) -> &[usize] {
+        &self.ends
     }
 
     /// The byte range of each unit.
@@ -77,13 +93,26 @@ pub enum SegmentError {
     #[error("no reply from the segmenter")]
     Backend(#[from] BackendError),
     /// The model changed words instead of only cutting between them.
-    #[error("the segmenter changed the text at byte {at}, in each of {n_tries} tries")]
+    #[error(
+        "no faithful copy from the segmenter in {n_tries} tries: the last differs at byte {at}"
+    )]
     TextChanged {
         /// The first byte that differs in the last reply.
         at: usize,
         /// How often it was asked.
         n_tries: usize,
     },
+    /// The model cut a word in two.
+    #[error("the segmenter cut a word in two at byte {at}, in the last of {n_tries} tries")]
+    WordCut {
+        /// Where it cut, in the last reply.
+        at: usize,
+        /// How often it was asked.
+        n_tries: usize,
+    },
+    /// The prompt of the model does not render.
+    #[error("no prompt for the segmenter")]
+    Prompt(#[from] PromptError),
 }
 
 #[cfg(test)]

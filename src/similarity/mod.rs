@@ -1,7 +1,11 @@
 //! How alike two feedback units are.
 
+mod judge;
+mod labels;
 mod stage;
 
+pub use judge::{DEFAULT_BATCH_SIZE, JudgeScorer, read_ratings};
+pub use labels::label;
 pub use stage::{PairBatch, RatedPair, ScoreRecord, ScoreStage};
 
 use crate::backend::BackendError;
