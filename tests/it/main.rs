@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture should fail")]
 
 mod chat;
+mod encoder;
 mod material;
 mod tidy;
 mod tokenizer;
