@@ -3,6 +3,8 @@
 //! One file a subcommand. Each has an `Args` that clap parses and a `run` that
 //! returns how the process ends.
 
+mod matching;
+
 use std::{io, process::ExitCode};
 
 use clap::{Parser, Subcommand};
@@ -16,7 +18,9 @@ struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    Match(matching::Args),
+}
 
 /// How a command ends that did not fail outright.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +52,9 @@ pub fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> anyhow::Result<Ending> {
-    match command {}
+    match command {
+        Command::Match(args) => matching::run(&args),
+    }
 }
 
 /// One message: the error and the chain of its causes, a line each.

@@ -1,1 +1,3 @@
-//! One condition on one corpus, through all the stages.
+//! One condition on one corpus, through all the stages; and texts from elsewhere.
+
+pub mod texts;

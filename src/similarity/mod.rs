@@ -30,6 +30,12 @@ impl Rating {
     /// The top of the scale.
     pub const MAX: f64 = 4.0;
 
+    /// Unrelated.
+    pub const LOWEST: Self = Self(0.0);
+
+    /// Equivalent as feedback.
+    pub const HIGHEST: Self = Self(Self::MAX);
+
     /// Takes a number in `0.0..=4.0`.
     pub fn new(value: f64) -> Option<Self> {
         (0.0..=Self::MAX).contains(&value).then_some(Self(value))

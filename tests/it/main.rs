@@ -5,5 +5,8 @@
 mod chat;
 mod encoder;
 mod material;
+mod measures;
+mod release;
+mod texts;
 mod tidy;
 mod tokenizer;
