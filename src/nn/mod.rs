@@ -2,7 +2,9 @@
 //! sentence encoders. Nothing here knows what the text is about.
 
 mod chat;
+mod encoder;
 mod tokenizer;
 
 pub use chat::{AddGenerationPrompt, ChatError, ChatTemplate, Message, Role};
+pub use encoder::{Embedding, EncoderError, SentenceEncoder};
 pub use tokenizer::{SpecialTokens, Tokenizer, TokenizerError};

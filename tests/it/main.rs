@@ -4,6 +4,7 @@
 
 mod chat;
 mod corpus;
+mod encoder;
 mod material;
 mod prompts;
 mod measures;
