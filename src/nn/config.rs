@@ -128,7 +128,11 @@ impl DecoderConfig {
     fn check(&self, keys: &Keys<'_>) -> Result<(), ModelError> {
         let heads = self.n_kv_heads > 0 && self.n_heads.is_multiple_of(self.n_kv_heads);
         if !heads {
-            return Err(keys.wrong("attention.head_count_kv", self.n_kv_heads, "a part of the heads"));
+            return Err(keys.wrong(
+                "attention.head_count_kv",
+                self.n_kv_heads,
+                "a part of the heads",
+            ));
         }
         if self.head_size == 0 || !self.head_size.is_multiple_of(2) {
             return Err(keys.wrong("attention.key_length", self.head_size, "an even number"));

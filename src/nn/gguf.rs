@@ -135,7 +135,8 @@ impl GgufFile {
             return Err(damaged(format!("{name:?} begins at byte {start}")));
         }
         let end = start.saturating_add(size as u64);
-        let (size_bytes, range) = (self.size_bytes(), (usize::try_from(start), usize::try_from(end)));
+        let (size_bytes, range) =
+            (self.size_bytes(), (usize::try_from(start), usize::try_from(end)));
         match range {
             (Ok(start), Ok(end)) if end <= self.map.len() => Ok(start..end),
             _ => Err(ModelError::Truncated {

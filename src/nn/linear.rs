@@ -6,9 +6,9 @@ use rayon::prelude::*;
 
 use super::{
     kernels::{
-        Block, Cell, Codes4, Codes5, Codes8, Columns, Cpu, DEPTH, Element, FileBlock, KernelCodes,
-        LANES, Lanes, MAX_FLOAT_ROWS, MAX_INTEGER_ROWS, Minima, NoMinimum, QuantizedRows, RowSpan,
-        accumulate, grid, integer_tile, quantize,
+        Block, Cell, Codes4, Codes5, Codes8, Columns, Cpu, DEPTH, Element, FileBlock, Halves,
+        KernelCodes, LANES, Lanes, MAX_FLOAT_ROWS, MAX_INTEGER_ROWS, Minima, NoMinimum,
+        QuantizedRows, RowSpan, accumulate, grid, integer_tile, quantize,
     },
     weights::RawTensor,
 };
@@ -32,9 +32,9 @@ pub(super) struct Linear {
 #[derive(Debug)]
 enum Tiles {
     Q4_0(Vec<Block<Codes4, NoMinimum>>),
-    Q4_1(Vec<Block<Codes4, [u16; LANES]>>),
+    Q4_1(Vec<Block<Codes4, Halves>>),
     Q5_0(Vec<Block<Codes5, NoMinimum>>),
-    Q5_1(Vec<Block<Codes5, [u16; LANES]>>),
+    Q5_1(Vec<Block<Codes5, Halves>>),
     Q8_0(Vec<Block<Codes8, NoMinimum>>),
     F32(Vec<f32>),
     F16(Vec<f16>),
@@ -66,11 +66,6 @@ impl Linear {
             })?),
         };
         Ok(Self { n_outputs, n_inputs, tiles })
-    }
-
-    /// The width of its output.
-    pub(super) fn n_outputs(&self) -> usize {
-        self.n_outputs
     }
 
     fn is_quantized(&self) -> bool {

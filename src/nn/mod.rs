@@ -1,13 +1,20 @@
 //! Neural networks on the local machine: tokenizers, chat templates, decoders,
 //! sentence encoders. Nothing here knows what the text is about.
 
+mod attention;
 mod config;
+mod decoder;
 mod gguf;
 mod kernels;
+mod kv;
+mod layer;
 mod linear;
+mod rope;
 mod weights;
 
 pub use config::{Activation, DecoderConfig, Rotation, RotationStyle};
+pub use decoder::{Decoder, DecoderError, Logits, Step, Wanted};
 pub use gguf::GgufFile;
 pub use kernels::{Cpu, CpuError, CpuLevel};
+pub use kv::{KvMemory, KvMemoryError, Segment, Sequence};
 pub use weights::{Bytes, ModelError, RawTensor, Weights};

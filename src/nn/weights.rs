@@ -141,11 +141,7 @@ pub(super) fn optional_vector(
         .transpose()
 }
 
-fn numbers(
-    weights: &dyn Weights,
-    name: &str,
-    tensor: &RawTensor,
-) -> Result<Vec<f32>, ModelError> {
+fn numbers(weights: &dyn Weights, name: &str, tensor: &RawTensor) -> Result<Vec<f32>, ModelError> {
     tensor.rows(0..1).map_err(|source| ModelError::Unreadable {
         file: weights.origin().to_owned(),
         tensor: name.to_owned(),
@@ -224,7 +220,9 @@ pub enum ModelError {
         size_bytes: u64,
     },
     /// A setting that is needed is not there.
-    #[error("{file} has no {key:?} in its metadata: convert the model again with a current converter")]
+    #[error(
+        "{file} has no {key:?} in its metadata: convert the model again with a current converter"
+    )]
     MissingKey {
         /// The file.
         file: Utf8PathBuf,

@@ -2,5 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture should fail")]
 
+mod decoder;
 mod material;
 mod tidy;
+mod tiny;

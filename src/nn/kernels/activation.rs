@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::{
     block::DEPTH,
-    lanes::{self, LANES, Lanes},
+    simd::{LANES, Lanes, Simd},
 };
 
 /// Thirty-two inputs of a row: `value = scale * code`, codes in `-127..=127`.
@@ -45,11 +45,6 @@ impl QuantizedRows {
         Self { blocks: vec![QuantizedBlock::default(); n_rows * blocks_per_row], blocks_per_row }
     }
 
-    /// The number of rows.
-    pub(in crate::nn) fn n_rows(&self) -> usize {
-        self.blocks.len().checked_div(self.blocks_per_row).unwrap_or(0)
-    }
-
     /// One row.
     pub(super) fn row(&self, index: usize) -> &[QuantizedBlock] {
         &self.blocks[index * self.blocks_per_row..][..self.blocks_per_row]
@@ -67,44 +62,37 @@ per_cpu! {
 }
 
 #[inline(always)]
-fn quantize_row(row: &[f32], blocks: &mut [QuantizedBlock]) {
-    let (values, _) = row.as_chunks::<DEPTH>();
+fn quantize_row<S: Simd>(simd: S, row: &[f32], blocks: &mut [QuantizedBlock]) {
+    let (values, rest) = row.as_chunks::<LANES>();
+    let (values, odd) = values.as_chunks::<2>();
+    assert!(
+        rest.is_empty() && odd.is_empty() && values.len() == blocks.len(),
+        "the row does not fall into these blocks"
+    );
     for (values, block) in values.iter().zip(blocks) {
-        let (low, high) = values.split_at(LANES);
-        let (Ok(low), Ok(high)) = (low.try_into(), high.try_into()) else { continue };
-        *block = quantize_block(low, high);
+        *block = quantize_block(simd, values);
     }
 }
 
 #[inline(always)]
-fn quantize_block(low: &Lanes, high: &Lanes) -> QuantizedBlock {
-    let mut greatest = [0.0; LANES];
+fn quantize_block<S: Simd>(simd: S, values: &[Lanes; 2]) -> QuantizedBlock {
+    let (low, high) = (simd.load(&values[0]), simd.load(&values[1]));
+    let greatest = simd.max(simd.greater(simd.abs(low), simd.abs(high)));
     // Zero, or not a number where an input is infinite or not a number: those
-    // would vanish in comparisons.
-    let mut flaw = [0.0; LANES];
-    for i in 0..LANES {
-        let (a, b) = (low[i].abs(), high[i].abs());
-        greatest[i] = if a > b { a } else { b };
-        flaw[i] = (low[i] + high[i]) * 0.0;
-    }
-    let greatest = lanes::max(greatest);
-    let flaw = lanes::sum(flaw);
+    // may vanish in comparisons.
+    let flaw = simd.sum(simd.mul(simd.add(low, high), simd.splat(0.0)));
     // Below that the inverse would overflow; such inputs count as zero.
-    let inverse = if greatest > 1e-30 { 127.0 / greatest } else { 0.0 };
-    let codes = [
-        lanes::to_bytes(&lanes::scaled(low, inverse)),
-        lanes::to_bytes(&lanes::scaled(high, inverse)),
-    ];
-    let mut block = QuantizedBlock { scale: greatest / 127.0 + flaw, ..Default::default() };
-    for half in 0..2 {
-        for group in 0..4 {
-            let code = |i: usize| codes[half][group * 4 + i];
-            let bytes = [code(0), code(1), code(2), code(3)];
-            block.words[half * 4 + group] = i32::from_le_bytes(bytes.map(i8::cast_unsigned));
-        }
-        for i in 0..LANES {
-            block.sum += i32::from(codes[half][i]);
-        }
+    let inverse = simd.splat(if greatest > 1e-30 { 127.0 / greatest } else { 0.0 });
+    let (low, low_sum) = simd.to_bytes(simd.mul(low, inverse));
+    let (high, high_sum) = simd.to_bytes(simd.mul(high, inverse));
+    let mut block = QuantizedBlock {
+        scale: greatest / 127.0 + flaw,
+        sum: low_sum + high_sum,
+        ..Default::default()
+    };
+    let words = block.words.iter_mut();
+    for (word, bytes) in words.zip(low.as_chunks::<4>().0.iter().chain(high.as_chunks::<4>().0)) {
+        *word = i32::from_le_bytes(bytes.map(i8::cast_unsigned));
     }
     block.scaled_sum = block.scale * block.sum as f32;
     block

@@ -5,24 +5,27 @@
 //! `scale * code + minimum` in the others, each output with its own scale and
 //! minimum. Inputs stand in groups of four, the unit of the integer products.
 
-use super::{file_block::FileBlock, lanes::LANES};
+use super::{file_block::FileBlock, simd::LANES};
 
 /// Inputs of a block; all quantised formats here have a scale for every 32.
 pub(in crate::nn) const DEPTH: usize = 32;
 
 /// The outputs of half a block: one register of AVX2 holds four inputs of each.
-pub(super) const HALF: usize = LANES / 2;
+pub(in crate::nn) const HALF: usize = LANES / 2;
 
 /// Four inputs of each of the sixteen outputs, a byte a code: two halves of eight
 /// outputs, the four inputs of an output side by side.
 type Group = [[u8; 4 * HALF]; 2];
+
+/// A half-precision number for each of the sixteen outputs, in two halves of eight.
+pub(in crate::nn) type Halves = [[u16; HALF]; 2];
 
 /// The weights from 32 inputs to 16 outputs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(in crate::nn) struct Block<C, M> {
     /// A half-precision scale an output.
-    pub(super) scales: [u16; LANES],
+    pub(super) scales: Halves,
     /// A half-precision minimum an output, or [`NoMinimum`].
     pub(super) minima: M,
     /// The codes.
@@ -53,7 +56,7 @@ pub(in crate::nn) trait Minima: Copy + Send + Sync {
     /// Sets the minimum of one output.
     fn set(&mut self, output: usize, minimum: u16);
     /// The minima, in half precision; zeros where there are none.
-    fn bits(&self) -> [u16; LANES];
+    fn bits(&self) -> &Halves;
 }
 
 /// Codes of four bits, as in `Q4_0` and `Q4_1`. Group `g` of the eight lies in the
@@ -147,32 +150,32 @@ impl Minima for NoMinimum {
 
     fn set(&mut self, _output: usize, _minimum: u16) {}
 
-    fn bits(&self) -> [u16; LANES] {
-        [0; LANES]
+    fn bits(&self) -> &Halves {
+        &[[0; HALF]; 2]
     }
 }
 
-impl Minima for [u16; LANES] {
-    const ZERO: Self = [0; LANES];
+impl Minima for Halves {
+    const ZERO: Self = [[0; HALF]; 2];
     const PRESENT: bool = true;
 
     fn set(&mut self, output: usize, minimum: u16) {
-        self[output] = minimum;
+        self[output / HALF][output % HALF] = minimum;
     }
 
-    fn bits(&self) -> [u16; LANES] {
-        *self
+    fn bits(&self) -> &Halves {
+        self
     }
 }
 
 impl<C: Codes, M: Minima> Block<C, M> {
     /// A block whose weights are all zero.
     pub(in crate::nn) const ZERO: Self =
-        Self { scales: [0; LANES], minima: M::ZERO, codes: C::ZERO };
+        Self { scales: [[0; HALF]; 2], minima: M::ZERO, codes: C::ZERO };
 
     /// Sets the weights of one output of a block that is zero so far.
     pub(in crate::nn) fn set(&mut self, output: usize, weights: &FileBlock) {
-        self.scales[output] = weights.scale;
+        self.scales[output / HALF][output % HALF] = weights.scale;
         self.minima.set(output, weights.minimum);
         self.codes.set(output, &weights.codes);
     }

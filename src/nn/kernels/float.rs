@@ -4,11 +4,10 @@
     clippy::inline_always,
     reason = "a function is compiled for the instructions of its caller only where it is inlined"
 )]
-#![expect(clippy::needless_range_loop, reason = "one index over several arrays of lanes")]
 
 use half::{bf16, f16};
 
-use super::lanes::{LANES, Lanes};
+use super::simd::{LANES, Lanes, Simd};
 
 /// The most rows that [`accumulate`] takes: with more their totals would not fit
 /// the registers.
@@ -16,34 +15,28 @@ pub(in crate::nn) const MAX_ROWS: usize = 6;
 
 /// A number that weights or keys are stored as.
 pub(in crate::nn) trait Element: Copy + Default + Send + Sync {
-    /// The number in single precision, exactly.
-    fn widen(self) -> f32;
+    /// Sixteen of them in single precision, exactly.
+    fn load<S: Simd>(simd: S, values: &[Self; LANES]) -> S::Lanes;
 }
 
 impl Element for f32 {
     #[inline(always)]
-    fn widen(self) -> f32 {
-        self
+    fn load<S: Simd>(simd: S, values: &[Self; LANES]) -> S::Lanes {
+        simd.load(values)
+    }
+}
+
+impl Element for f16 {
+    #[inline(always)]
+    fn load<S: Simd>(simd: S, values: &[Self; LANES]) -> S::Lanes {
+        simd.load_f16(values)
     }
 }
 
 impl Element for bf16 {
     #[inline(always)]
-    fn widen(self) -> f32 {
-        f32::from_bits(u32::from(self.to_bits()) << 16)
-    }
-}
-
-impl Element for f16 {
-    // Without a branch, so that lanes of it become vector instructions: the
-    // exponent is moved by a multiplication, which also serves the subnormals.
-    #[inline(always)]
-    fn widen(self) -> f32 {
-        const REBIAS: f32 = f32::from_bits((254 - 15) << 23);
-        let bits = u32::from(self.to_bits());
-        let magnitude = f32::from_bits((bits & 0x7fff) << 13) * REBIAS;
-        let special = if bits & 0x7c00 == 0x7c00 { 0x7f80_0000 } else { 0 };
-        f32::from_bits(magnitude.to_bits() | special | (bits & 0x8000) << 16)
+    fn load<S: Simd>(simd: S, values: &[Self; LANES]) -> S::Lanes {
+        simd.load_bf16(values)
     }
 }
 
@@ -71,49 +64,52 @@ per_cpu! {
 }
 
 #[inline(always)]
-fn accumulate_any<E: Element>(rows: &[&[f32]], columns: Columns<'_, E>, totals: &mut [Lanes]) {
-    match rows.len() {
-        1 => accumulate_rows::<E, 1>(rows, columns, totals),
-        2 => accumulate_rows::<E, 2>(rows, columns, totals),
-        3 => accumulate_rows::<E, 3>(rows, columns, totals),
-        4 => accumulate_rows::<E, 4>(rows, columns, totals),
-        5 => accumulate_rows::<E, 5>(rows, columns, totals),
-        _ => accumulate_rows::<E, MAX_ROWS>(rows, columns, totals),
-    }
-}
-
-#[inline(always)]
-fn accumulate_rows<E: Element, const R: usize>(
+fn accumulate_any<S: Simd, E: Element>(
+    simd: S,
     rows: &[&[f32]],
     columns: Columns<'_, E>,
     totals: &mut [Lanes],
 ) {
-    assert_eq!((rows.len(), totals.len()), (R, R), "from 1 to {MAX_ROWS} rows, a total each");
+    match rows.len() {
+        1 => accumulate_rows::<S, E, 1>(simd, rows, columns, totals),
+        2 => accumulate_rows::<S, E, 2>(simd, rows, columns, totals),
+        3 => accumulate_rows::<S, E, 3>(simd, rows, columns, totals),
+        4 => accumulate_rows::<S, E, 4>(simd, rows, columns, totals),
+        5 => accumulate_rows::<S, E, 5>(simd, rows, columns, totals),
+        _ => accumulate_rows::<S, E, MAX_ROWS>(simd, rows, columns, totals),
+    }
+}
+
+#[inline(always)]
+fn accumulate_rows<S: Simd, E: Element, const R: usize>(
+    simd: S,
+    rows: &[&[f32]],
+    columns: Columns<'_, E>,
+    totals: &mut [Lanes],
+) {
+    assert!(rows.len() == R && totals.len() == R, "from 1 to {MAX_ROWS} rows, a total each");
     let length = rows[0].len();
+    let Columns { values, stride } = columns;
+    let needed = if length == 0 { 0 } else { (length - 1) * stride + LANES };
+    assert!(stride >= LANES && needed <= values.len(), "the columns are too short");
     let mut entries: [&[f32]; R] = [&[]; R];
-    let mut sums = [[0.0; LANES]; R];
+    let mut sums = [simd.splat(0.0); R];
     for row in 0..R {
-        assert_eq!(rows[row].len(), length, "rows of different length");
+        assert!(rows[row].len() == length, "rows of different length");
         entries[row] = &rows[row][..length];
-        sums[row] = totals[row];
+        sums[row] = simd.load(&totals[row]);
     }
-    let steps = columns.values.chunks(columns.stride);
-    assert!(steps.len() >= length, "{length} entries and {} rows of columns", steps.len());
-    for (index, step) in steps.take(length).enumerate() {
-        // Only the last can be short, where the matrix ends with these columns.
+    let steps = values.chunks(stride).take(length).enumerate();
+    for (index, step) in steps {
         let Some(step) = step.first_chunk::<LANES>() else { continue };
-        let mut values = [0.0; LANES];
-        for lane in 0..LANES {
-            values[lane] = step[lane].widen();
-        }
+        let step = E::load(simd, step);
         for row in 0..R {
-            let entry = entries[row][index];
-            for lane in 0..LANES {
-                sums[row][lane] = values[lane].mul_add(entry, sums[row][lane]);
-            }
+            sums[row] = simd.fused(step, simd.splat(entries[row][index]), sums[row]);
         }
     }
-    totals.copy_from_slice(&sums);
+    for row in 0..R {
+        totals[row] = simd.store(sums[row]);
+    }
 }
 
 #[cfg(test)]
@@ -122,13 +118,22 @@ mod tests {
     use crate::nn::kernels::{Cpu, CpuLevel};
     use proptest::prelude::*;
 
+    fn check<E: Element>(cpu: Cpu, value: E, expected: f32) {
+        let mut totals = [[0.0; LANES]];
+        let columns = Columns { values: &[value; LANES], stride: LANES };
+        accumulate(cpu, &[&[1.0]], columns, &mut totals);
+        for total in totals[0] {
+            assert!(total == expected || total.is_nan() && expected.is_nan());
+        }
+    }
+
     #[test]
-    fn every_half_precision_number_widens_exactly() {
-        for bits in 0..=u16::MAX {
-            let (short, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
-            for (ours, theirs) in [(short.widen(), short.to_f32()), (brain.widen(), brain.to_f32())]
-            {
-                assert!(ours.to_bits() == theirs.to_bits() || ours.is_nan() && theirs.is_nan());
+    fn every_number_of_sixteen_bits_widens_exactly() {
+        for cpu in CpuLevel::ALL.into_iter().filter_map(|level| Cpu::with_level(level).ok()) {
+            for bits in 0..=u16::MAX {
+                let (short, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
+                check(cpu, short, short.to_f32());
+                check(cpu, brain, brain.to_f32());
             }
         }
     }

@@ -85,7 +85,9 @@ mod tests {
     #[test]
     fn cells_cover_what_lies_between_their_cuts_and_nothing_else() {
         let mut matrix = vec![0.0; 5 * 7];
-        for (index, mut cell) in grid(&mut matrix, 7, &[0, 2, 5], &[1, 4, 6]).into_iter().enumerate() {
+        for (index, mut cell) in
+            grid(&mut matrix, 7, &[0, 2, 5], &[1, 4, 6]).into_iter().enumerate()
+        {
             assert!(cell.columns().len() == if index % 2 == 0 { 3 } else { 2 });
             for row in cell.rows() {
                 for place in cell.row_mut(row) {

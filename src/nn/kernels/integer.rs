@@ -7,10 +7,10 @@ pub(in crate::nn) use super::block::Codes as KernelCodes;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::nn) use super::integer_avx2::Avx2Codes as KernelCodes;
 use super::{
-    Cpu, CpuLevel, QuantizedRows,
+    Cpu, QuantizedRows,
     activation::QuantizedBlock,
-    block::{Block, Codes, DEPTH, Minima},
-    lanes::{LANES, Lanes},
+    block::{Block, Codes, DEPTH, HALF, Minima},
+    simd::{LANES, Lanes},
 };
 
 /// The most rows that a tile takes at once.
@@ -47,19 +47,18 @@ pub(in crate::nn) fn integer_tile<C: KernelCodes, M: Minima>(
     span: RowSpan<'_>,
     products: &mut [Lanes; MAX_ROWS],
 ) {
-    match cpu.level() {
-        #[cfg(target_arch = "x86_64")]
-        CpuLevel::Avx2 => match span.count {
-            1 => super::integer_avx2::tile(cpu, tile, &span.take::<1>(), products),
-            2 => super::integer_avx2::tile(cpu, tile, &span.take::<2>(), products),
-            3 => super::integer_avx2::tile(cpu, tile, &span.take::<3>(), products),
-            _ => super::integer_avx2::tile(cpu, tile, &span.take::<4>(), products),
-        },
-        _ => {
-            for (index, products) in products.iter_mut().enumerate().take(span.count) {
-                *products = portable_row(tile, span.rows.row(span.first + index));
-            }
-        }
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = super::simd_avx2::Avx2::of(cpu) {
+        return match span.count {
+            1 => super::integer_avx2::tile(simd, tile, &span.take::<1>(), products),
+            2 => super::integer_avx2::tile(simd, tile, &span.take::<2>(), products),
+            3 => super::integer_avx2::tile(simd, tile, &span.take::<3>(), products),
+            _ => super::integer_avx2::tile(simd, tile, &span.take::<4>(), products),
+        };
+    }
+    let _ = cpu;
+    for (index, products) in products.iter_mut().enumerate().take(span.count) {
+        *products = portable_row(tile, span.rows.row(span.first + index));
     }
 }
 
@@ -72,14 +71,15 @@ fn portable_row<C: Codes, M: Minima>(tile: &[Block<C, M>], row: &[QuantizedBlock
         let sums = block_sums(&weights.codes, inputs);
         let minima = weights.minima.bits();
         for output in 0..LANES {
-            let scale = f16::from_bits(weights.scales[output]).to_f32() * inputs.scale;
+            let scale = f16::from_bits(weights.scales[output / HALF][output % HALF]).to_f32()
+                * inputs.scale;
             let mut sum = sums[output];
             if !M::PRESENT {
                 sum -= C::OFFSET * inputs.sum;
             }
             total[output] = (sum as f32).mul_add(scale, total[output]);
             if M::PRESENT {
-                let minimum = f16::from_bits(minima[output]).to_f32();
+                let minimum = f16::from_bits(minima[output / HALF][output % HALF]).to_f32();
                 total[output] = minimum.mul_add(inputs.scaled_sum, total[output]);
             }
         }

@@ -9,11 +9,12 @@
 //! 3. Every product that is added is fused ([`f32::mul_add`]), and sums of
 //!    integers are exact, so that all instruction sets give the same bits.
 //!
-//! Most kernels are written once, over arrays of sixteen lanes, and compiled for
+//! Most kernels are written once, in the operations of `Simd`, and compiled for
 //! each instruction set by `per_cpu!`; only the products with quantised weights
-//! are written by hand.
+//! are written for each.
 
-/// Defines a function that runs as it is compiled for the processor it gets.
+/// Defines a function that runs as it is compiled for the processor it gets. The
+/// body takes the processor's [`Simd`](simd::Simd) first.
 macro_rules! per_cpu {
     ($(#[$doc:meta])* $visibility:vis fn $name:ident $(<$type:ident: $bound:path>)? (
         $($argument:ident: $argument_type:ty),* $(,)?
@@ -27,19 +28,22 @@ macro_rules! per_cpu {
             cpu: $crate::nn::kernels::Cpu, $($argument: $argument_type),*
         ) $(-> $output)? {
             #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2,fma,f16c")]
-            fn avx2 $(<$type: $bound>)? ($($argument: $argument_type),*) $(-> $output)? {
-                $body($($argument),*)
+            {
+                use $crate::nn::kernels::simd_avx2::Avx2;
+                #[target_feature(enable = "avx2,fma,f16c")]
+                fn avx2 $(<$type: $bound>)? (
+                    simd: Avx2, $($argument: $argument_type),*
+                ) $(-> $output)? {
+                    $body(simd, $($argument),*)
+                }
+                if let Some(simd) = Avx2::of(cpu) {
+                    // SAFETY: an `Avx2` is only made where the processor has these
+                    // instructions.
+                    return unsafe { avx2(simd, $($argument),*) };
+                }
             }
-            match cpu.level() {
-                $crate::nn::kernels::CpuLevel::Portable => $body($($argument),*),
-                #[cfg(target_arch = "x86_64")]
-                // SAFETY: a `Cpu` of this level is only made where the processor
-                // was seen to have these features.
-                $crate::nn::kernels::CpuLevel::Avx2 => unsafe { avx2($($argument),*) },
-                #[cfg(not(target_arch = "x86_64"))]
-                $crate::nn::kernels::CpuLevel::Avx2 => $body($($argument),*),
-            }
+            let _ = cpu;
+            $body($crate::nn::kernels::simd::Portable, $($argument),*)
         }
     };
 }
@@ -53,15 +57,17 @@ mod grid;
 mod integer;
 #[cfg(target_arch = "x86_64")]
 mod integer_avx2;
-mod lanes;
+mod simd;
+#[cfg(target_arch = "x86_64")]
+mod simd_avx2;
 mod vector;
 
 pub(super) use activation::{QuantizedRows, quantize};
-pub(super) use block::{Block, Codes4, Codes5, Codes8, DEPTH, Minima, NoMinimum};
+pub(super) use block::{Block, Codes4, Codes5, Codes8, DEPTH, Halves, Minima, NoMinimum};
 pub use cpu::{Cpu, CpuError, CpuLevel};
 pub(super) use file_block::FileBlock;
 pub(super) use float::{Columns, Element, MAX_ROWS as MAX_FLOAT_ROWS, accumulate};
 pub(super) use grid::{Cell, grid};
 pub(super) use integer::{KernelCodes, MAX_ROWS as MAX_INTEGER_ROWS, RowSpan, integer_tile};
-pub(super) use lanes::{LANES, Lanes};
+pub(super) use simd::{LANES, Lanes};
 pub(super) use vector::{add, rms_norm, rotate_halves, rotate_pairs, silu_product, softmax};

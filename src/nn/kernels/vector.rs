@@ -4,48 +4,47 @@
     clippy::inline_always,
     reason = "a function is compiled for the instructions of its caller only where it is inlined"
 )]
-#![expect(clippy::needless_range_loop, reason = "one index over several arrays of lanes")]
 
-use super::lanes::{self, LANES, Lanes};
+use super::simd::{LANES, Lanes, Simd, exp};
 
 per_cpu! {
     /// `out = row / sqrt(mean(row^2) + epsilon) * weight` (Zhang and Sennrich 2019).
     pub(in crate::nn) fn rms_norm(
         row: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32],
-    ) = rms_norm_lanes;
+    ) = rms_norm_any;
 }
 
 per_cpu! {
     /// `out = silu(gate) * up`, where `silu(x) = x / (1 + exp(-x))`.
-    pub(in crate::nn) fn silu_product(gate: &[f32], up: &[f32], out: &mut [f32]) = silu_lanes;
+    pub(in crate::nn) fn silu_product(gate: &[f32], up: &[f32], out: &mut [f32]) = silu_product_any;
 }
 
 per_cpu! {
     /// `out += terms`.
-    pub(in crate::nn) fn add(out: &mut [f32], terms: &[f32]) = add_lanes;
+    pub(in crate::nn) fn add(out: &mut [f32], terms: &[f32]) = add_any;
 }
 
 per_cpu! {
     /// Turns scores into `exp(score - greatest)` and returns the sum of these, so
     /// that a caller may divide later. At least one score is needed.
-    pub(in crate::nn) fn softmax(scores: &mut [f32]) -> f32 = softmax_lanes;
+    pub(in crate::nn) fn softmax(scores: &mut [f32]) -> f32 = softmax_any;
 }
 
 per_cpu! {
     /// Rotates the pairs `(x[2i], x[2i + 1])` of a head by the angles.
     pub(in crate::nn) fn rotate_pairs(head: &mut [f32], cosines: &[f32], sines: &[f32])
-        = rotate_pairs_lanes;
+        = rotate_pairs_any;
 }
 
 per_cpu! {
     /// Rotates the pairs `(x[i], x[i + n / 2])` of a head of `n` by the angles.
     pub(in crate::nn) fn rotate_halves(head: &mut [f32], cosines: &[f32], sines: &[f32])
-        = rotate_halves_lanes;
+        = rotate_halves_any;
 }
 
-/// The entries from `16 * step` on, zeros after the end.
+/// The last entries, fewer than sixteen, with zeros after them.
 #[inline(always)]
-fn tail_lanes(values: &[f32]) -> Lanes {
+fn padded(values: &[f32]) -> Lanes {
     let mut out = [0.0; LANES];
     for (out, value) in out.iter_mut().zip(values) {
         *out = *value;
@@ -54,85 +53,88 @@ fn tail_lanes(values: &[f32]) -> Lanes {
 }
 
 #[inline(always)]
-fn rms_norm_lanes(row: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
+fn rms_norm_any<S: Simd>(simd: S, row: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
     assert!(row.len() == weight.len() && row.len() == out.len(), "rows of different width");
     let (whole, rest) = row.as_chunks::<LANES>();
-    let mut squares = [0.0; LANES];
+    let mut squares = simd.splat(0.0);
     for values in whole {
-        squares = lanes::fused(values, values, &squares);
+        let values = simd.load(values);
+        squares = simd.fused(values, values, squares);
     }
-    let rest = tail_lanes(rest);
-    squares = lanes::fused(&rest, &rest, &squares);
-    let mean = lanes::sum(squares) / row.len() as f32;
-    let factor = 1.0 / (mean + epsilon).sqrt();
-    for i in 0..row.len() {
-        out[i] = row[i] * factor * weight[i];
+    let last = simd.load(&padded(rest));
+    squares = simd.fused(last, last, squares);
+    let mean = simd.sum(squares) / row.len() as f32;
+    let factor = simd.splat(1.0 / (mean + epsilon).sqrt());
+    let (whole_weights, weights) = weight.as_chunks::<LANES>();
+    let (whole_out, out) = out.as_chunks_mut::<LANES>();
+    for ((values, weights), out) in whole.iter().zip(whole_weights).zip(whole_out) {
+        let scaled = simd.mul(simd.load(values), factor);
+        *out = simd.store(simd.mul(scaled, simd.load(weights)));
     }
+    let weights = simd.load(&padded(weights));
+    let last = simd.store(simd.mul(simd.mul(last, factor), weights));
+    out.copy_from_slice(&last[..out.len()]);
 }
 
 #[inline(always)]
-fn silu_lanes(gate: &[f32], up: &[f32], out: &mut [f32]) {
+fn silu_product_any<S: Simd>(simd: S, gate: &[f32], up: &[f32], out: &mut [f32]) {
     assert!(gate.len() == up.len() && gate.len() == out.len(), "rows of different width");
-    let steps = gate.chunks(LANES).zip(up.chunks(LANES)).zip(out.chunks_mut(LANES));
-    for ((gate, up), out) in steps {
-        let (gate, up) = (tail_lanes(gate), tail_lanes(up));
-        let exponentials = lanes::exp(&lanes::scaled(&gate, -1.0));
-        let mut product = [0.0; LANES];
-        for i in 0..LANES {
-            product[i] = gate[i] * up[i] / (1.0 + exponentials[i]);
-        }
-        out.copy_from_slice(&product[..out.len()]);
+    let (gates, gate) = gate.as_chunks::<LANES>();
+    let (ups, up) = up.as_chunks::<LANES>();
+    let (outs, out) = out.as_chunks_mut::<LANES>();
+    for ((gate, up), out) in gates.iter().zip(ups).zip(outs) {
+        *out = silu_product_lanes(simd, gate, up);
     }
+    let last = silu_product_lanes(simd, &padded(gate), &padded(up));
+    out.copy_from_slice(&last[..out.len()]);
 }
 
 #[inline(always)]
-fn add_lanes(out: &mut [f32], terms: &[f32]) {
+fn silu_product_lanes<S: Simd>(simd: S, gate: &Lanes, up: &Lanes) -> Lanes {
+    let (gate, up) = (simd.load(gate), simd.load(up));
+    let exponential = exp(simd, simd.sub(simd.splat(0.0), gate));
+    let divisor = simd.add(exponential, simd.splat(1.0));
+    simd.store(simd.div(simd.mul(gate, up), divisor))
+}
+
+#[inline(always)]
+fn add_any<S: Simd>(simd: S, out: &mut [f32], terms: &[f32]) {
     assert_eq!(out.len(), terms.len(), "rows of different width");
-    for i in 0..out.len() {
-        out[i] += terms[i];
+    let (outs, out) = out.as_chunks_mut::<LANES>();
+    let (whole, rest) = terms.as_chunks::<LANES>();
+    for (out, terms) in outs.iter_mut().zip(whole) {
+        *out = simd.store(simd.add(simd.load(out), simd.load(terms)));
+    }
+    for (out, term) in out.iter_mut().zip(rest) {
+        *out += term;
     }
 }
 
 #[inline(always)]
-fn softmax_lanes(scores: &mut [f32]) -> f32 {
-    let (whole, rest) = scores.as_chunks::<LANES>();
-    let mut greatest = [f32::NEG_INFINITY; LANES];
-    for values in whole {
-        for i in 0..LANES {
-            greatest[i] = if values[i] > greatest[i] { values[i] } else { greatest[i] };
-        }
+fn softmax_any<S: Simd>(simd: S, scores: &mut [f32]) -> f32 {
+    let (whole, rest) = scores.as_chunks_mut::<LANES>();
+    let mut greatest = simd.splat(f32::NEG_INFINITY);
+    for values in whole.iter() {
+        greatest = simd.greater(simd.load(values), greatest);
     }
-    let mut greatest = lanes::max(greatest);
-    for value in rest {
+    let mut greatest = simd.max(greatest);
+    for value in rest.iter() {
         greatest = if *value > greatest { *value } else { greatest };
     }
-    let mut sums = [0.0; LANES];
-    let (whole, rest) = scores.as_chunks_mut::<LANES>();
+    let greatest = simd.splat(greatest);
+    let mut sums = simd.splat(0.0);
     for values in whole {
-        *values = exp_from(values, greatest);
-        for i in 0..LANES {
-            sums[i] += values[i];
-        }
+        let weights = exp(simd, simd.sub(simd.load(values), greatest));
+        sums = simd.add(sums, weights);
+        *values = simd.store(weights);
     }
-    let last = exp_from(&tail_lanes(rest), greatest);
-    for (i, value) in rest.iter_mut().enumerate() {
-        *value = last[i];
-        sums[i] += last[i];
-    }
-    lanes::sum(sums)
+    let weights = simd.store(exp(simd, simd.sub(simd.load(&padded(rest)), greatest)));
+    rest.copy_from_slice(&weights[..rest.len()]);
+    simd.sum(simd.add(sums, simd.load(&padded(rest))))
 }
 
 #[inline(always)]
-fn exp_from(values: &Lanes, greatest: f32) -> Lanes {
-    let mut differences = [0.0; LANES];
-    for i in 0..LANES {
-        differences[i] = values[i] - greatest;
-    }
-    lanes::exp(&differences)
-}
-
-#[inline(always)]
-fn rotate_pairs_lanes(head: &mut [f32], cosines: &[f32], sines: &[f32]) {
+fn rotate_pairs_any<S: Simd>(_simd: S, head: &mut [f32], cosines: &[f32], sines: &[f32]) {
     let (pairs, _) = head.as_chunks_mut::<2>();
     for (pair, (cosine, sine)) in pairs.iter_mut().zip(cosines.iter().zip(sines)) {
         let [a, b] = *pair;
@@ -141,7 +143,7 @@ fn rotate_pairs_lanes(head: &mut [f32], cosines: &[f32], sines: &[f32]) {
 }
 
 #[inline(always)]
-fn rotate_halves_lanes(head: &mut [f32], cosines: &[f32], sines: &[f32]) {
+fn rotate_halves_any<S: Simd>(_simd: S, head: &mut [f32], cosines: &[f32], sines: &[f32]) {
     let middle = head.len() / 2;
     let (low, high) = head.split_at_mut(middle);
     let angles = cosines.iter().zip(sines);

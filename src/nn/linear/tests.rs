@@ -46,7 +46,7 @@ fn raw(dtype: GgmlDType, n_outputs: usize, n_inputs: usize, seed: u32) -> (RawTe
 }
 
 fn product(cpu: Cpu, matrices: &[&Linear], rows: &[f32], n_rows: usize) -> Vec<f32> {
-    let width: usize = matrices.iter().map(|matrix| matrix.n_outputs()).sum();
+    let width: usize = matrices.iter().map(|matrix| matrix.n_outputs).sum();
     let mut out = vec![f32::NAN; n_rows * width];
     multiply(cpu, matrices, &Inputs::new(cpu, rows, matrices), &mut out, Mode::Store);
     out
@@ -121,10 +121,10 @@ fn matrices_side_by_side_give_what_each_gives_alone() {
     let mut first = 0;
     for matrix in &matrices {
         let alone = product(Cpu::detect(), &[matrix], &rows, n_rows);
-        for (row, alone) in alone.chunks(matrix.n_outputs()).enumerate() {
-            assert_eq!(alone, &together[row * 449 + first..][..matrix.n_outputs()]);
+        for (row, alone) in alone.chunks(matrix.n_outputs).enumerate() {
+            assert_eq!(alone, &together[row * 449 + first..][..matrix.n_outputs]);
         }
-        first += matrix.n_outputs();
+        first += matrix.n_outputs;
     }
 }
 
@@ -144,7 +144,8 @@ fn the_number_of_threads_changes_no_bit() {
 fn the_greatest_weights_and_inputs_do_not_overflow() {
     // All codes at their ends: the sums in sixteen bits come as close as they can.
     let inputs: Vec<f32> = (0..64).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
-    for dtype in [GgmlDType::Q4_0, GgmlDType::Q4_1, GgmlDType::Q5_0, GgmlDType::Q5_1, GgmlDType::Q8_0]
+    for dtype in
+        [GgmlDType::Q4_0, GgmlDType::Q4_1, GgmlDType::Q5_0, GgmlDType::Q5_1, GgmlDType::Q8_0]
     {
         for pattern in [[1.0_f32, 1.0], [1.0, -1.0], [-1.0, 1.0]] {
             let rows = [vec![1.0; 64], inputs.clone()].concat();
@@ -168,7 +169,13 @@ fn the_greatest_weights_and_inputs_do_not_overflow() {
 
 #[test]
 fn scratch_speed() {
-    for (dtype, n, k) in [(GgmlDType::Q4_1, 3072, 576), (GgmlDType::Q5_1, 3072, 576), (GgmlDType::Q8_0, 3072, 576), (GgmlDType::F32, 3072, 576), (GgmlDType::F16, 3072, 576)] {
+    for (dtype, n, k) in [
+        (GgmlDType::Q4_1, 3072, 576),
+        (GgmlDType::Q5_1, 3072, 576),
+        (GgmlDType::Q8_0, 3072, 576),
+        (GgmlDType::F32, 3072, 576),
+        (GgmlDType::F16, 3072, 576),
+    ] {
         let (tensor, _) = raw(dtype, n, k, 5);
         let matrix = Linear::pack(&tensor).unwrap();
         for m in [1, 6, 256] {
@@ -178,11 +185,13 @@ fn scratch_speed() {
                 let cpu = Cpu::detect();
                 let inputs = Inputs::new(cpu, &rows, &[&matrix]);
                 let mut out = vec![0.0; m * n];
-                (0..20).map(|_| {
-                    let t = std::time::Instant::now();
-                    multiply(cpu, &[&matrix], &inputs, &mut out, Mode::Store);
-                    t.elapsed().as_secs_f64()
-                }).fold(f64::MAX, f64::min)
+                (0..20)
+                    .map(|_| {
+                        let t = std::time::Instant::now();
+                        multiply(cpu, &[&matrix], &inputs, &mut out, Mode::Store);
+                        t.elapsed().as_secs_f64()
+                    })
+                    .fold(f64::MAX, f64::min)
             });
             eprintln!("{dtype:?} m={m}: {:.1} GMAC/s", (m * n * k) as f64 / best / 1e9);
         }
