@@ -10,6 +10,7 @@ mod kv;
 mod layer;
 mod linear;
 mod rope;
+mod sampling;
 mod weights;
 
 pub use config::{Activation, DecoderConfig, Rotation, RotationStyle};
@@ -17,4 +18,5 @@ pub use decoder::{Decoder, DecoderError, Logits, Step, Wanted};
 pub use gguf::GgufFile;
 pub use kernels::{Cpu, CpuError, CpuLevel};
 pub use kv::{KvMemory, KvMemoryError, Segment, Sequence};
+pub use sampling::{FlawedLogits, Sampler, SamplingRules};
 pub use weights::{Bytes, ModelError, RawTensor, Weights};
