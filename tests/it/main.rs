@@ -6,3 +6,8 @@ mod decoder;
 mod material;
 mod tidy;
 mod tiny;
+mod chat;
+mod encoder;
+mod material;
+mod tidy;
+mod tokenizer;

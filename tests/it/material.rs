@@ -26,16 +26,30 @@ pub(crate) fn shared(path: &str) -> Option<Utf8PathBuf> {
 ///
 /// If it is not there: tests on real models are not skipped.
 pub(crate) fn model(path: &str) -> Utf8PathBuf {
-    let folder = std::env::var("UNIMATCH_MODELS")
-        .map_or_else(|_| root().join("models/cache"), Utf8PathBuf::from);
-    let path = folder.join(path);
+    let path = models().join(path);
     assert!(path.exists(), "{path} is not there: run scripts/fetch_models.py");
     path
+}
+
+/// A model file that is too large or not free enough to be fetched. Where it is
+/// absent the test should return, and the reason is printed here.
+pub(crate) fn optional_model(path: &str) -> Option<Utf8PathBuf> {
+    let path = models().join(path);
+    if path.exists() {
+        return Some(path);
+    }
+    print(&format!("skipped: {path} is not there"));
+    None
 }
 
 /// The root of the checkout.
 pub(crate) fn root() -> Utf8PathBuf {
     Utf8PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Where `scripts/fetch_models.py` puts model files.
+fn models() -> Utf8PathBuf {
+    std::env::var("UNIMATCH_MODELS").map_or_else(|_| root().join("models/cache"), Utf8PathBuf::from)
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
