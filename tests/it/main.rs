@@ -2,6 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture should fail")]
 
+mod decoder;
+mod material;
+mod tidy;
+mod tiny;
 mod chat;
 mod corpus;
 mod encoder;

@@ -1,0 +1,258 @@
+//! Attention of some rows over the keys and values of their own sequences.
+//!
+//! All scores of a row stand in one buffer in the order of the sequence, the
+//! softmax runs over that buffer, and values are added key by key in the same
+//! order. Where a sequence is cut into segments, and which other rows are worked on
+//! at the same time, therefore changes no bit.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::{
+    kernels::{Cell, Columns, Cpu, LANES, Lanes, MAX_FLOAT_ROWS, accumulate, grid, softmax},
+    kv::Segment,
+};
+
+/// Query rows that share a pass over keys and values: two of the kernel's.
+const ROWS_PER_GROUP: usize = 2 * MAX_FLOAT_ROWS;
+
+/// Keys whose values are used up for all rows of a group before the next come:
+/// these stay in the first cache.
+const KEYS_PER_STEP: usize = 64;
+
+/// The least multiplications worth a task of their own.
+const MIN_TASK: usize = 1 << 16;
+
+/// Query heads of some rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queries<'a> {
+    /// The rows, each beginning with its query heads, scaled and rotated.
+    pub(super) rows: &'a [f32],
+    /// From one row to the next.
+    pub(super) stride: usize,
+    /// The size of a head.
+    pub(super) head_size: usize,
+    /// The number of key and value heads.
+    pub(super) n_kv_heads: usize,
+    /// The query heads that share one of these.
+    pub(super) n_heads_per_kv_head: usize,
+}
+
+impl<'a> Queries<'a> {
+    fn head(&self, row: usize, head: usize) -> &'a [f32] {
+        &self.rows[row * self.stride + head * self.head_size..][..self.head_size]
+    }
+}
+
+/// What one row attends to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Attended<'a> {
+    /// The segments of its sequence, the first first.
+    pub(super) chain: &'a [&'a Segment],
+    /// How many keys from the beginning on it may see; at least one.
+    pub(super) n_keys: usize,
+}
+
+impl<'a> Attended<'a> {
+    fn segment(&self, depth: usize) -> Option<&'a Segment> {
+        self.chain.get(depth).copied()
+    }
+}
+
+/// Attention in one layer. Row `i` of `out` gets the heads of row `i`, side by
+/// side.
+pub(super) fn attend(
+    cpu: Cpu,
+    layer: usize,
+    queries: Queries<'_>,
+    attended: &[Attended<'_>],
+    out: &mut [f32],
+) {
+    let shared = queries.n_heads_per_kv_head;
+    let group = (ROWS_PER_GROUP / shared).max(1);
+    let mut row_cuts: Vec<usize> = (0..attended.len()).step_by(group).collect();
+    row_cuts.push(attended.len());
+    let width = shared * queries.head_size;
+    let column_cuts: Vec<usize> = (0..=queries.n_kv_heads).map(|head| head * width).collect();
+    let cells = grid(out, width * queries.n_kv_heads, &row_cuts, &column_cuts);
+    let work: usize = attended.iter().map(|row| row.n_keys * queries.head_size).sum();
+    let attend_cell = |scratch: &mut Scratch, mut cell: Cell<'_>| {
+        let head = cell.columns().start / width;
+        let group = Group { cpu, layer, head, queries, rows: cell.rows(), attended };
+        group.attend(scratch, &mut cell);
+    };
+    if work < MIN_TASK {
+        let mut scratch = Scratch::default();
+        for cell in cells {
+            attend_cell(&mut scratch, cell);
+        }
+    } else {
+        cells.into_par_iter().for_each_init(Scratch::default, attend_cell);
+    }
+}
+
+/// Buffers that one task leaves to the next.
+#[derive(Debug, Default)]
+struct Scratch {
+    /// A run of scores for each query row.
+    scores: Vec<f32>,
+    /// Sixteen columns after sixteen columns of the values, the query rows of each
+    /// side by side.
+    totals: Vec<Lanes>,
+}
+
+/// Some rows and one key and value head.
+struct Group<'a> {
+    cpu: Cpu,
+    layer: usize,
+    head: usize,
+    queries: Queries<'a>,
+    rows: Range<usize>,
+    attended: &'a [Attended<'a>],
+}
+
+/// Consecutive rows of a group that see the same segment.
+struct Run<'a> {
+    segment: &'a Segment,
+    rows: Range<usize>,
+}
+
+impl<'a> Group<'a> {
+    fn attend(&self, scratch: &mut Scratch, cell: &mut Cell<'_>) {
+        let shared = self.queries.n_heads_per_kv_head;
+        let n_queries = self.rows.len() * shared;
+        // The last tile of a segment may write up to fifteen scores too many.
+        let stride = self.n_keys(&self.rows).next_multiple_of(LANES) + LANES;
+        let n_columns = self.queries.head_size.div_ceil(LANES);
+        scratch.scores.resize(n_queries * stride, 0.0);
+        scratch.totals.clear();
+        scratch.totals.resize(n_queries * n_columns, [0.0; LANES]);
+        let runs = self.runs();
+        for run in &runs {
+            self.score(run, &mut scratch.scores, stride);
+        }
+        let mut inverses = Vec::with_capacity(n_queries);
+        for (query, scores) in scratch.scores.chunks_mut(stride).take(n_queries).enumerate() {
+            let n_keys = self.attended[self.rows.start + query / shared].n_keys;
+            inverses.push(1.0 / softmax(self.cpu, &mut scores[..n_keys]));
+        }
+        for run in &runs {
+            self.add_values(run, &scratch.scores, stride, &mut scratch.totals);
+        }
+        for (query, inverse) in inverses.into_iter().enumerate() {
+            let row = cell.row_mut(self.rows.start + query / shared);
+            let size = self.queries.head_size;
+            let out = &mut row[query % shared * size..][..size];
+            for (column, out) in out.chunks_mut(LANES).enumerate() {
+                let totals = &scratch.totals[column * n_queries + query];
+                for (out, total) in out.iter_mut().zip(totals) {
+                    *out = total * inverse;
+                }
+            }
+        }
+    }
+
+    /// The most keys that one of these rows sees.
+    fn n_keys(&self, rows: &Range<usize>) -> usize {
+        self.attended[rows.clone()].iter().map(|row| row.n_keys).max().unwrap_or(0)
+    }
+
+    /// All runs, those of segments further on in the sequence later.
+    fn runs(&self) -> Vec<Run<'a>> {
+        let mut runs: Vec<Run<'a>> = Vec::new();
+        for depth in 0.. {
+            let before = runs.len();
+            for row in self.rows.clone() {
+                let Some(segment) = self.attended[row].segment(depth) else { continue };
+                match runs[before..].last_mut() {
+                    Some(run) if run.rows.end == row && std::ptr::eq(run.segment, segment) => {
+                        run.rows.end = row + 1;
+                    }
+                    _ => runs.push(Run { segment, rows: row..row + 1 }),
+                }
+            }
+            if runs.len() == before {
+                break;
+            }
+        }
+        runs
+    }
+
+    /// Writes the scores of a run over its segment, and maybe some that mean
+    /// nothing after them, which those of the next segment overwrite.
+    fn score(&self, run: &Run<'_>, scores: &mut [f32], stride: usize) {
+        let shared = self.queries.n_heads_per_kv_head;
+        let queries: Vec<&[f32]> = run
+            .rows
+            .clone()
+            .flat_map(|row| (0..shared).map(move |head| (row, self.head * shared + head)))
+            .map(|(row, head)| self.queries.head(row, head))
+            .collect();
+        let first = (run.rows.start - self.rows.start) * shared;
+        let start = run.segment.start();
+        let n_keys = visible(run.segment, self.n_keys(&run.rows));
+        let keys = run.segment.keys(self.layer, self.head);
+        let tiles = keys.chunks(self.queries.head_size * LANES).take(n_keys.div_ceil(LANES));
+        for (tile, values) in tiles.enumerate() {
+            for (part, queries) in queries.chunks(MAX_FLOAT_ROWS).enumerate() {
+                let mut totals = [[0.0; LANES]; MAX_FLOAT_ROWS];
+                let totals = &mut totals[..queries.len()];
+                accumulate(self.cpu, queries, Columns { values, stride: LANES }, totals);
+                for (index, totals) in totals.iter().enumerate() {
+                    let query = first + part * MAX_FLOAT_ROWS + index;
+                    let place = query * stride + start + tile * LANES;
+                    scores[place..][..LANES].copy_from_slice(totals);
+                }
+            }
+        }
+    }
+
+    /// Adds the weighted values of a run's segment: first the keys that all its rows
+    /// see, then row by row those that only later rows see.
+    fn add_values(&self, run: &Run<'_>, scores: &[f32], stride: usize, totals: &mut [Lanes]) {
+        let least = self.attended[run.rows.clone()].iter().map(|row| row.n_keys).min();
+        let common = visible(run.segment, least.unwrap_or(0));
+        for start in (0..common).step_by(KEYS_PER_STEP) {
+            let keys = start..common.min(start + KEYS_PER_STEP);
+            self.add_keys(run.segment, keys, &run.rows, (scores, stride), totals);
+        }
+        for row in run.rows.clone() {
+            let all = visible(run.segment, self.attended[row].n_keys);
+            if all > common {
+                let rows = row..row + 1;
+                self.add_keys(run.segment, common..all, &rows, (scores, stride), totals);
+            }
+        }
+    }
+
+    fn add_keys(
+        &self,
+        segment: &Segment,
+        keys: Range<usize>,
+        rows: &Range<usize>,
+        (scores, stride): (&[f32], usize),
+        totals: &mut [Lanes],
+    ) {
+        let shared = self.queries.n_heads_per_kv_head;
+        let n_queries = self.rows.len() * shared;
+        let first = (rows.start - self.rows.start) * shared;
+        let weights: Vec<&[f32]> = (first..first + rows.len() * shared)
+            .map(|query| &scores[query * stride + segment.start() + keys.start..][..keys.len()])
+            .collect();
+        let width = segment.shape().value_width();
+        let values = &segment.values(self.layer, self.head)[keys.start * width..];
+        for column in 0..width / LANES {
+            let columns = Columns { values: &values[column * LANES..], stride: width };
+            for (part, weights) in weights.chunks(MAX_FLOAT_ROWS).enumerate() {
+                let place = column * n_queries + first + part * MAX_FLOAT_ROWS;
+                accumulate(self.cpu, weights, columns, &mut totals[place..][..weights.len()]);
+            }
+        }
+    }
+}
+
+/// How many tokens of a segment a row sees that sees `n_keys` of its sequence.
+fn visible(segment: &Segment, n_keys: usize) -> usize {
+    n_keys.saturating_sub(segment.start()).min(segment.length())
+}

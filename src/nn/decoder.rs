@@ -1,0 +1,296 @@
+//! The decoder of all model families.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::{
+    attention::{Attended, Queries, attend},
+    config::DecoderConfig,
+    gguf::GgufFile,
+    kernels::{Cpu, rms_norm},
+    kv::{KvMemory, KvMemoryError, KvShape, Place, Segment, Sequence},
+    layer::{Buffers, Frame, Layer, linear},
+    linear::{Inputs, Linear, Mode, multiply},
+    rope::{Angles, Rotary},
+    weights::{self, ModelError, RawTensor, Weights},
+};
+
+/// A transformer that predicts the next token.
+///
+/// The logits of a token hang on the tokens of its own sequence alone, bit for
+/// bit: not on the other sequences of a step, on how a sequence was cut into steps
+/// or segments, on the number of threads, or on the processor.
+#[derive(Debug)]
+pub struct Decoder {
+    frame: Frame,
+    embedding: RawTensor,
+    layers: Vec<Layer>,
+    norm: Vec<f32>,
+    head: Linear,
+}
+
+/// New tokens of one sequence.
+#[derive(Debug)]
+pub struct Step<'a> {
+    /// The sequence, which the tokens become part of.
+    pub sequence: &'a mut Sequence,
+    /// What follows in it.
+    pub tokens: &'a [u32],
+    /// After which of the tokens a prediction is wanted.
+    pub wanted: Wanted,
+}
+
+/// After which tokens of a step a prediction is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// None: only keys and values.
+    Nothing,
+    /// The last.
+    Last,
+    /// All.
+    Every,
+}
+
+/// Predictions: a number for each token of the vocabulary, the likelier the greater.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Logits {
+    numbers: Vec<f32>,
+    vocabulary_size: usize,
+}
+
+impl Logits {
+    /// One row for each prediction wanted, in the order of steps and tokens.
+    pub fn rows(&self) -> std::slice::ChunksExact<'_, f32> {
+        self.numbers.chunks_exact(self.vocabulary_size)
+    }
+
+    /// The same, to be worked on.
+    pub fn rows_mut(&mut self) -> std::slice::ChunksExactMut<'_, f32> {
+        self.numbers.chunks_exact_mut(self.vocabulary_size)
+    }
+}
+
+/// Why a decoder cannot take a step.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecoderError {
+    /// A token is not in the vocabulary.
+    #[error("there is no token {token}: the model has {vocabulary_size}")]
+    UnknownToken {
+        /// The token.
+        token: u32,
+        /// The number of tokens there are.
+        vocabulary_size: usize,
+    },
+    /// The sequence would outgrow what the model was made for.
+    #[error("a sequence of {n_tokens} tokens does not fit the context of {context_length}")]
+    Context {
+        /// The tokens that the sequence would have.
+        n_tokens: usize,
+        /// The most it may have.
+        context_length: usize,
+    },
+    /// The embedding of a token cannot be read.
+    #[error("the embedding of token {token} cannot be read: {reason}")]
+    Embedding {
+        /// The token.
+        token: u32,
+        /// Why.
+        reason: String,
+    },
+    /// The sequence has no more room.
+    #[error("a sequence with room for {n_free} more tokens was given {n_tokens}")]
+    Room {
+        /// The tokens given.
+        n_tokens: usize,
+        /// How many would have fitted.
+        n_free: usize,
+    },
+}
+
+/// One new token.
+struct Row {
+    step: usize,
+    position: usize,
+}
+
+impl Decoder {
+    /// Loads the model of a GGUF file.
+    pub fn from_gguf(file: &GgufFile, cpu: Cpu) -> Result<Self, ModelError> {
+        Self::load(DecoderConfig::from_gguf(file)?, file, cpu)
+    }
+
+    /// Loads a model from tensors with the names of GGUF files.
+    ///
+    /// # Errors
+    ///
+    /// If a tensor is missing or does not have the shape that `config` asks for.
+    pub fn load(
+        config: DecoderConfig,
+        weights: &dyn Weights,
+        cpu: Cpu,
+    ) -> Result<Self, ModelError> {
+        let shape = [config.vocabulary_size, config.hidden_size];
+        let embedding = weights::tensor(weights, "token_embd.weight", &shape)?;
+        let head = match weights.find("output.weight")? {
+            Some(_) => linear(weights, "output.weight", shape)?,
+            // The embedding serves twice.
+            None => linear(weights, "token_embd.weight", shape)?,
+        };
+        let pairs = config.head_size / 2;
+        let divisors = weights::optional_vector(weights, "rope_freqs.weight", pairs)?;
+        let rotary = Rotary::new(&config, divisors.as_deref());
+        let layers = (0..config.n_layers)
+            .map(|index| Layer::load(weights, &config, index))
+            .collect::<Result<_, _>>()?;
+        let norm = weights::vector(weights, "output_norm.weight", config.hidden_size)?;
+        Ok(Self { frame: Frame { cpu, config, rotary }, embedding, layers, norm, head })
+    }
+
+    /// The make of the model.
+    pub fn config(&self) -> &DecoderConfig {
+        &self.frame.config
+    }
+
+    /// An empty continuation of `prefix`, or of nothing, with room for `capacity`
+    /// tokens of its own.
+    ///
+    /// # Errors
+    ///
+    /// If the memory does not suffice now.
+    pub fn sequence(
+        &self,
+        prefix: Option<Arc<Segment>>,
+        capacity: usize,
+        memory: &KvMemory,
+    ) -> Result<Sequence, KvMemoryError> {
+        Sequence::new(KvShape::of(&self.frame.config), prefix, capacity, memory)
+    }
+
+    /// What a sequence with room for so many tokens of its own takes.
+    pub fn sequence_bytes(&self, capacity: usize) -> usize {
+        KvShape::of(&self.frame.config).bytes(capacity)
+    }
+
+    /// Reads new tokens of some sequences at once and predicts what follows.
+    ///
+    /// The work goes to the threads of the current `rayon` pool. On an error no
+    /// sequence has changed.
+    pub fn forward(&self, steps: &mut [Step<'_>]) -> Result<Logits, DecoderError> {
+        for step in steps.iter() {
+            self.check(step)?;
+        }
+        let mut states = self.embed(steps)?;
+        let (rows, wanted) = extend(steps);
+        let angles: Vec<Angles> =
+            rows.par_iter().map(|row| self.frame.rotary.angles(row.position)).collect();
+        let mut buffers = Buffers::new(&self.frame.config, rows.len());
+        for (index, layer) in self.layers.iter().enumerate() {
+            layer.project(&self.frame, &states, &angles, &mut buffers);
+            self.put_keys(index, steps, &rows, &buffers);
+            self.attend(index, steps, &rows, &mut buffers);
+            layer.add_attention(&self.frame, &mut states, &buffers);
+            layer.add_feed_forward(&self.frame, &mut states, &mut buffers);
+        }
+        Ok(self.predict(&states, &wanted))
+    }
+
+    /// The rows of the embedding for all new tokens.
+    fn embed(&self, steps: &[Step<'_>]) -> Result<Vec<f32>, DecoderError> {
+        let mut states = Vec::new();
+        for &token in steps.iter().flat_map(|step| step.tokens) {
+            let row = token as usize;
+            let numbers = self
+                .embedding
+                .rows(row..row + 1)
+                .map_err(|source| DecoderError::Embedding { token, reason: source.to_string() })?;
+            states.extend(numbers);
+        }
+        Ok(states)
+    }
+
+    fn put_keys(&self, layer: usize, steps: &mut [Step<'_>], rows: &[Row], buffers: &Buffers) {
+        let DecoderConfig { n_heads, n_kv_heads, head_size, .. } = self.frame.config;
+        let projected = buffers.projected.chunks(self.frame.projected_size());
+        for (row, projected) in rows.iter().zip(projected) {
+            let mut heads = projected.chunks(head_size).skip(n_heads);
+            let keys: Vec<&[f32]> = heads.by_ref().take(n_kv_heads).collect();
+            for (head, (key, value)) in keys.into_iter().zip(heads).enumerate() {
+                let place = Place { layer, head, position: row.position };
+                steps[row.step].sequence.put(place, key, value);
+            }
+        }
+    }
+
+    fn attend(&self, layer: usize, steps: &[Step<'_>], rows: &[Row], buffers: &mut Buffers) {
+        let config = &self.frame.config;
+        let chains: Vec<Vec<&Segment>> =
+            steps.iter().map(|step| step.sequence.tail().chain()).collect();
+        let attended: Vec<Attended<'_>> = rows
+            .iter()
+            .map(|row| Attended { chain: &chains[row.step], n_keys: row.position + 1 })
+            .collect();
+        let queries = Queries {
+            rows: &buffers.projected,
+            stride: self.frame.projected_size(),
+            head_size: config.head_size,
+            n_kv_heads: config.n_kv_heads,
+            n_heads_per_kv_head: config.n_heads_per_kv_head(),
+        };
+        attend(self.frame.cpu, layer, queries, &attended, &mut buffers.attended);
+    }
+
+    /// The logits after the wanted rows.
+    fn predict(&self, states: &[f32], wanted: &[usize]) -> Logits {
+        let Frame { cpu, config, .. } = &self.frame;
+        let width = config.hidden_size;
+        let vocabulary_size = config.vocabulary_size;
+        let mut normed = vec![0.0; wanted.len() * width];
+        for (&row, out) in wanted.iter().zip(normed.chunks_mut(width)) {
+            rms_norm(*cpu, &states[row * width..][..width], &self.norm, config.norm_epsilon, out);
+        }
+        let mut numbers = vec![0.0; wanted.len() * vocabulary_size];
+        if !wanted.is_empty() {
+            let inputs = Inputs::new(*cpu, &normed, &[&self.head]);
+            multiply(*cpu, &[&self.head], &inputs, &mut numbers, Mode::Store);
+        }
+        Logits { numbers, vocabulary_size }
+    }
+
+    fn check(&self, step: &Step<'_>) -> Result<(), DecoderError> {
+        let vocabulary_size = self.frame.config.vocabulary_size;
+        let known = |token: &u32| usize::try_from(*token).is_ok_and(|id| id < vocabulary_size);
+        if let Some(&token) = step.tokens.iter().find(|token| !known(token)) {
+            return Err(DecoderError::UnknownToken { token, vocabulary_size });
+        }
+        let n_tokens = step.sequence.n_tokens() + step.tokens.len();
+        let context_length = self.frame.config.context_length;
+        if n_tokens > context_length {
+            return Err(DecoderError::Context { n_tokens, context_length });
+        }
+        let n_free = step.sequence.n_free();
+        if step.tokens.len() > n_free {
+            return Err(DecoderError::Room { n_tokens: step.tokens.len(), n_free });
+        }
+        Ok(())
+    }
+}
+
+/// Makes the tokens part of their sequences. Returns a row for each, and which rows
+/// need predictions.
+fn extend(steps: &mut [Step<'_>]) -> (Vec<Row>, Vec<usize>) {
+    let mut rows = Vec::new();
+    let mut wanted = Vec::new();
+    for (index, step) in steps.iter_mut().enumerate() {
+        let first = step.sequence.extend(step.tokens.len());
+        let before = rows.len();
+        rows.extend((0..step.tokens.len()).map(|at| Row { step: index, position: first + at }));
+        match step.wanted {
+            Wanted::Nothing => (),
+            Wanted::Last => wanted.extend((before..rows.len()).next_back()),
+            Wanted::Every => wanted.extend(before..rows.len()),
+        }
+    }
+    (rows, wanted)
+}
