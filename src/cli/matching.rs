@@ -6,11 +6,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::ValueEnum;
 
 use super::{Ending, prepare::Prepared, run::drive};
-use crate::{experiment::Until, run::RunStore};
 use crate::metrics::{
     Averages, EmptyAnswers, Evaluation, PrecisionRecall, SubsetMetrics, evaluate,
     release::{self, MissingPairs, ReadOptions, Release},
 };
+use crate::{experiment::Until, run::RunStore};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -10,8 +10,6 @@ mod matching;
 mod prepare;
 mod progress;
 mod prompts;
-mod rate;
-mod rehearsal;
 mod run;
 mod stages;
 mod summary;
@@ -42,7 +40,6 @@ enum Command {
     Score(stages::Args),
     Match(matching::Args),
     Eval(eval::Args),
-    Rate(rate::Args),
     Export(export::Args),
     Corpus(corpus::Args),
     Prompts(prompts::Args),
@@ -85,7 +82,6 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Score(args) => stages::run(&args, Until::Score),
         Command::Match(args) => matching::run(&args),
         Command::Eval(args) => eval::run(&args),
-        Command::Rate(args) => rate::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Corpus(args) => corpus::run(&args),
         Command::Prompts(args) => prompts::run(&args),

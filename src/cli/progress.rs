@@ -1,6 +1,9 @@
 //! A bar for each stage on a terminal; elsewhere silence.
 
-use std::cell::{Cell, RefCell};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -10,8 +13,18 @@ use crate::run::{Failed, Progress};
 /// `indicatif` draws nothing where that is no terminal.
 #[derive(Default)]
 pub(super) struct Bars {
-    bar: RefCell<Option<ProgressBar>>,
-    n_failed: Cell<usize>,
+    current: Mutex<Option<Bar>>,
+}
+
+struct Bar {
+    bar: ProgressBar,
+    n_failed: usize,
+}
+
+impl Bars {
+    fn with_current(&self, act: impl FnOnce(&mut Option<Bar>)) {
+        act(&mut self.current.lock().unwrap_or_else(PoisonError::into_inner));
+    }
 }
 
 impl Progress for Bars {
@@ -24,24 +37,27 @@ impl Progress for Bars {
         }
         bar.set_prefix(stage);
         bar.reset_eta();
-        bar.enable_steady_tick(std::time::Duration::from_millis(500));
-        self.n_failed.set(0);
-        self.bar.replace(Some(bar));
+        bar.enable_steady_tick(Duration::from_millis(500));
+        self.with_current(|current| *current = Some(Bar { bar, n_failed: 0 }));
     }
 
     fn advance(&self, failed: Failed) {
-        if let Some(bar) = &*self.bar.borrow() {
-            if failed {
-                self.n_failed.set(self.n_failed.get() + 1);
-                bar.set_message(format!(", {} failed", self.n_failed.get()));
+        self.with_current(|current| {
+            if let Some(Bar { bar, n_failed }) = current {
+                if failed {
+                    *n_failed += 1;
+                    bar.set_message(format!(", {n_failed} failed"));
+                }
+                bar.inc(1);
             }
-            bar.inc(1);
-        }
+        });
     }
 
     fn end(&self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish();
-        }
+        self.with_current(|current| {
+            if let Some(Bar { bar, .. }) = current.take() {
+                bar.finish();
+            }
+        });
     }
 }

@@ -96,7 +96,7 @@ pub struct RunOptions {
     /// Hugging Face's repetition penalty over prompt and reply; 1 is off
     /// [default: the preset's, 1.2]
     #[arg(long, value_name = "X", env = "UNIMATCH_REPETITION_PENALTY", help_heading = "Sampling")]
-    pub repetition_penalty: Option<f32>,
+    pub repetition_penalty: Option<f64>,
 
     /// Most tokens of a reply [default: the preset's, 250]
     #[arg(long, value_name = "N", env = "UNIMATCH_MAX_NEW_TOKENS", help_heading = "Sampling")]

@@ -28,9 +28,10 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
     let corpus = options.corpus.clone().context(
         "no corpus is given: name a folder of drafts, as in `unimatch run CORPUS --generator ...`",
     )?;
-    let generator = options.generator.as_deref().context(
-        "no generator is given: name a model, as in --generator local:models/NAME.gguf",
-    )?;
+    let generator = options
+        .generator
+        .as_deref()
+        .context("no generator is given: name a model, as in --generator local:models/NAME.gguf")?;
     let preset: Preset = value("preset", options.preset.as_deref(), Preset::default())?;
     let settings = settings(options, preset)?;
     Ok(Plan {

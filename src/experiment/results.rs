@@ -175,11 +175,9 @@ fn paragraph_result(cut: &CutParagraph<'_>, rated: &Paragraph) -> ParagraphResul
                 .map(|scores| measure(&scores)),
             None,
         ),
-        State::Failed { stage, error, .. } => (
-            Vec::new(),
-            None,
-            Some(Failure { stage: stage.clone(), error: error.clone() }),
-        ),
+        State::Failed { stage, error, .. } => {
+            (Vec::new(), None, Some(Failure { stage: stage.clone(), error: error.clone() }))
+        }
     };
     ParagraphResult {
         paragraph: rated.key.clone(),

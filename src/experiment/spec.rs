@@ -67,7 +67,7 @@ pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow:
             ScorerName::Embedding(folder) => json!({
                 "embedding": folder.file_name(),
                 "files": identities.of_folder(folder)?,
-                "calibration": crate::similarity::Calibration::shipped()?.digest(),
+                "calibration": 0,
             }),
             ScorerName::Judge(model) => json!({
                 "judge": identities.of_model(model)?,

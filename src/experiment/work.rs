@@ -59,10 +59,9 @@ pub(super) fn replies(corpus: &Corpus, generated: &Records<ReplyRecord>) -> Vec<
     corpus
         .scorable_targets()
         .filter_map(|target| match generated.get(&target.id().to_string()) {
-            Some(Outcome::Done(record)) => Some(Reply {
-                paragraph: target.id(),
-                text: record.reply.clone(),
-            }),
+            Some(Outcome::Done(record)) => {
+                Some(Reply { paragraph: target.id(), text: record.reply.clone() })
+            }
             _ => None,
         })
         .collect()
@@ -179,10 +178,10 @@ pub(super) fn cut_paragraphs<'a>(
             let failure = |stage, error| Err(StageFailure { stage, error, n_gold });
             let units = match (cleaned.passage(&target.id()), gold_error) {
                 (None, _) => {
-                    let (stage, error) = failures.get(&target.id()).cloned().unwrap_or((
-                        "generate",
-                        "not done yet".to_owned(),
-                    ));
+                    let (stage, error) = failures
+                        .get(&target.id())
+                        .cloned()
+                        .unwrap_or(("generate", "not done yet".to_owned()));
                     failure(stage, error)
                 }
                 (Some(_), Some(error)) => failure(SegmentStage::NAME, error),
@@ -256,13 +255,14 @@ pub(super) fn rated(
             key: paragraph.target.id().to_string(),
             n_references: paragraph.target.comments.len(),
             state: match &paragraph.units {
-                Ok(Units { generated, gold }) => {
-                    State::Rated(ScoreMatrix::from_fn(generated.len(), gold.len(), |row, column| {
-                        let pair =
-                            UnitPair { generated: &generated[row], gold: &gold[column].1 };
+                Ok(Units { generated, gold }) => State::Rated(ScoreMatrix::from_fn(
+                    generated.len(),
+                    gold.len(),
+                    |row, column| {
+                        let pair = UnitPair { generated: &generated[row], gold: &gold[column].1 };
                         ratings.get(&pair).copied()
-                    }))
-                }
+                    },
+                )),
                 Err(StageFailure { stage, error, n_gold }) => State::Failed {
                     stage: (*stage).to_owned(),
                     error: error.clone(),

@@ -6,7 +6,7 @@ use super::{Extracted, JudgeCleaner, Verdict, cut_unfinished, extract};
 use crate::{
     corpus::ParagraphId,
     prompt::ReplyForm,
-    run::{Outcome, RunError, Stage},
+    run::{Emit, Outcome, RunError, Stage},
 };
 
 /// Finds the feedback in replies.
@@ -60,8 +60,7 @@ impl CleanRecord {
     /// Whether the reply keeps to the form of a constrained prompt, so that it
     /// is one unit.
     pub fn is_one_unit(&self) -> bool {
-        self.extracted.answer.format_followed == Some(true)
-            && self.extracted.answer.focus.is_some()
+        self.extracted.answer.format_followed == Some(true) && self.extracted.answer.focus.is_some()
     }
 
     /// Whether a form was asked for and not kept to.
@@ -85,11 +84,7 @@ impl Stage for CleanStage {
         reply.key()
     }
 
-    fn process(
-        &self,
-        replies: &[Reply],
-        emit: &mut dyn FnMut(usize, Outcome<CleanRecord>) -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
+    fn process(&self, replies: &[Reply], emit: &mut Emit<'_, CleanRecord>) -> Result<(), RunError> {
         let extracted = replies.iter().map(|reply| extract(&reply.text, self.form));
         match &self.cleaner {
             Cleaner::None => {

@@ -1,12 +1,14 @@
 //! The stage that has feedback written.
 
+use std::ops::ControlFlow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
     backend::{Backend, BackendError, Completion, FinishReason, Request, Sampling, Usage},
     corpus::ParagraphId,
     prompt::{ContextUse, Prompt},
-    run::{Outcome, RunError, Stage},
+    run::{Emit, Outcome, RunError, Stage},
 };
 
 /// Has feedback written by one backend.
@@ -69,7 +71,7 @@ impl Stage for GenerateStage<'_> {
     fn process(
         &self,
         requests: &[FeedbackRequest],
-        emit: &mut dyn FnMut(usize, Outcome<ReplyRecord>) -> Result<(), RunError>,
+        emit: &mut Emit<'_, ReplyRecord>,
     ) -> Result<(), RunError> {
         let (mut asked, mut questions) = (Vec::new(), Vec::new());
         for (index, request) in requests.iter().enumerate() {
@@ -88,12 +90,11 @@ impl Stage for GenerateStage<'_> {
             }
         }
         let mut result = Ok(());
-        self.backend.complete_each(&questions, &mut |at, reply| {
+        // A break comes only of an error, which is kept.
+        let _ = self.backend.complete_each(&questions, &mut |at, reply| {
             let index = asked[at];
-            let outcome = outcome(reply, questions[at].sampling.seed, &requests[index]);
-            if result.is_ok() {
-                result = emit(index, outcome);
-            }
+            result = emit(index, outcome(reply, questions[at].sampling.seed, &requests[index]));
+            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         result
     }

@@ -37,7 +37,7 @@ pub struct GenerationSettings {
     /// The most candidates to draw from; `None` keeps every token.
     pub top_k: Option<usize>,
     /// Hugging Face's repetition penalty, over prompt and output.
-    pub repetition_penalty: f32,
+    pub repetition_penalty: f64,
     /// The seed of the run.
     pub seed: u64,
 }

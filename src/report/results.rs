@@ -6,8 +6,17 @@ use crate::metrics::{Averages, Evaluation, Measures, PrecisionRecall, SubsetMetr
 /// The figures that people look at first: a row for each subset and measure.
 pub fn figures(evaluation: &Evaluation) -> Table {
     let mut table = Table::new(&[
-        "subset", "measure", "P", "R", "F1", "macro P", "macro R", "macro F1", "paragraphs",
-        "units", "gold units",
+        "subset",
+        "measure",
+        "P",
+        "R",
+        "F1",
+        "macro P",
+        "macro R",
+        "macro F1",
+        "paragraphs",
+        "units",
+        "gold units",
     ]);
     for (subset, metrics) in evaluation.subsets() {
         let measures = &metrics.estimate;
@@ -117,9 +126,8 @@ fn push_measures(table: &mut Table, subset: &str, kind: &str, measures: &Measure
         std::iter::once(("soft".to_owned(), &measures.soft)).chain(thresholds)
     {
         for (average, figures) in [("micro", averages.micro), ("macro", averages.r#macro)] {
-            let exact = |value: Option<f64>| {
-                value.map_or_else(String::new, |value| value.to_string())
-            };
+            let exact =
+                |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
             table.push([
                 subset.to_owned(),
                 measure.clone(),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Segmenter, Source, units};
 use crate::{
     corpus::{MIN_COMMENT_CHARS, ParagraphId},
-    run::{Outcome, RunError, Stage},
+    run::{Emit, Outcome, RunError, Stage},
 };
 
 /// Cuts texts with one segmenter.
@@ -77,7 +77,7 @@ impl Stage for SegmentStage<'_> {
     fn process(
         &self,
         passages: &[Passage],
-        emit: &mut dyn FnMut(usize, Outcome<UnitsRecord>) -> Result<(), RunError>,
+        emit: &mut Emit<'_, UnitsRecord>,
     ) -> Result<(), RunError> {
         let mut open = Vec::new();
         for (index, passage) in passages.iter().enumerate() {
@@ -98,9 +98,7 @@ impl Stage for SegmentStage<'_> {
                         n_dropped: cut.n_dropped,
                     })
                 }
-                Err(error) => {
-                    Outcome::Failed { error: format!("{:#}", anyhow::Error::new(error)) }
-                }
+                Err(error) => Outcome::Failed { error: format!("{:#}", anyhow::Error::new(error)) },
             };
             emit(*index, outcome)?;
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Rating, Scorer, UnitPair};
 use crate::{
     corpus::DraftId,
-    run::{Outcome, RunError, Stage},
+    run::{Emit, Outcome, RunError, Stage},
 };
 
 /// Rates batches of pairs with one scorer.
@@ -79,7 +79,7 @@ impl Stage for ScoreStage<'_> {
     fn process(
         &self,
         batches: &[PairBatch],
-        emit: &mut dyn FnMut(usize, Outcome<ScoreRecord>) -> Result<(), RunError>,
+        emit: &mut Emit<'_, ScoreRecord>,
     ) -> Result<(), RunError> {
         for (index, batch) in batches.iter().enumerate() {
             emit(index, self.rate(batch))?;

@@ -173,10 +173,7 @@ fn a_judge_that_answers_nonsense_leaves_pairs_unscored_and_never_at_zero() {
     let (_guard, dir) = scratch();
     let judge = script(&dir, "Sure! Here are the ratings: all of them are great.");
     let out = dir.join("run");
-    let output = rehearsal(&out)
-        .args(["--scorer", &format!("judge:{judge}")])
-        .output()
-        .unwrap();
+    let output = rehearsal(&out).args(["--scorer", &format!("judge:{judge}")]).output().unwrap();
     let printed = text(&output.stdout);
     assert_eq!(output.status.code(), Some(3), "{printed}{}", text(&output.stderr));
     let results: serde_json::Value =
