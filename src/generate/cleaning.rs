@@ -50,11 +50,12 @@ pub fn clean(text: &str) -> Cleaned {
         let before = cleaned.text.clone();
         for rule in [markup::tags, lines::lines, markup::emphasis, chatter::chatter, markup::quotes]
         {
-            rule(&mut cleaned);
-            cleaned.text = cleaned.text.trim().to_owned();
+            let mut next = Cleaned { text: cleaned.text.trim().to_owned(), ..cleaned };
+            rule(&mut next);
+            cleaned = next;
         }
-        if cleaned.text == before {
-            return cleaned;
+        if cleaned.text.trim() == before {
+            return Cleaned { text: before, ..cleaned };
         }
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn lines(cleaned: &mut Cleaned) {
         } else {
             let was_blank = line.trim().is_empty();
             let line = without_markers(line.trim_end(), cleaned);
-            let doubles = kept.last().is_none_or(|before| before.is_empty());
+            let doubles = kept.last().is_none_or(String::is_empty);
             if !(line.trim().is_empty() && (!was_blank || doubles)) {
                 kept.push(line.to_owned());
             }
