@@ -126,6 +126,11 @@ mod tests {
             "Slow down.\nWho is she?",
             &[ListMarker, Emphasis],
         );
+        check(
+            "1) Slow. 2) Who is she? 3) It's 2. now",
+            "Slow. Who is she? It's 2. now",
+            &[ListMarker],
+        );
         check("**Clarity:** Who is she?", "Who is she?", &[Label]);
         check("Feedback: Slow down.", "Slow down.", &[Label]);
         check("Focus: the end\nFeedback: Slow down.", "Slow down.", &[Label]);

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use unimatch::{
     backend::{judge::JudgeSettings, scripted::Scripted},
-    generate::{CleaningError, Implausible, JudgeCleaner, Verdict},
+    generate::{CleaningError, Implausible, JudgeCleaner, Verdict, clean},
     prompt::Library,
     segment::{JudgeSegmenter, SegmentError, Segmenter, units},
     similarity::{JudgeScorer, Rating, ScoreError, Scorer, UnitPair},
 };
 
-use crate::material::fixture;
+use crate::material::{fixture, shared};
 
 fn backend() -> Arc<Scripted> {
     Arc::new(Scripted::load(&fixture("prompts/judge.jsonl")).unwrap())
@@ -142,4 +142,56 @@ fn a_cleaning_judge_is_believed_only_where_it_cuts() {
     );
     let failed = judge.clean(&["Not in the script."]);
     assert!(matches!(&failed[0], Err(CleaningError::Backend(error)) if error.is_transient()));
+}
+
+/// What annotators made of a text.
+#[derive(serde::Deserialize)]
+struct Annotated {
+    source: String,
+    text: String,
+    segmented: String,
+}
+
+fn annotated() -> Option<Vec<Annotated>> {
+    let path = shared("annotations/segmentation_train.jsonl")?;
+    let text = fs_err::read_to_string(path).unwrap();
+    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+#[test]
+fn every_copy_that_annotators_made_is_taken() {
+    let Some(annotated) = annotated() else { return };
+    // The longest first, as a text may hold another.
+    let mut rules: Vec<&Annotated> = annotated.iter().collect();
+    rules.sort_by_key(|item| std::cmp::Reverse(item.text.len()));
+    let rules: Vec<String> = rules
+        .iter()
+        .map(|item| {
+            let contains = format!("<text>{}</text>\nReply:", item.text.trim());
+            serde_json::json!({"contains": contains, "reply": item.segmented}).to_string()
+        })
+        .collect();
+    let backend = Arc::new(Scripted::parse(&rules.join("\n"), "annotated.jsonl").unwrap());
+    let segmenter = JudgeSegmenter::new(backend, library(), JudgeSettings::default()).unwrap();
+    let texts: Vec<&str> = annotated.iter().map(|item| item.text.as_str()).collect();
+    for (item, cut) in annotated.iter().zip(segmenter.segment(&texts)) {
+        let expected: Vec<String> = item
+            .segmented
+            .split("$$")
+            .map(|unit| unit.trim().to_owned())
+            .filter(|unit| 3 <= unit.chars().count())
+            .collect();
+        assert_eq!(units(&item.text, &cut.unwrap()).texts, expected);
+    }
+}
+
+#[test]
+fn what_instructors_wrote_is_clean() {
+    let Some(annotated) = annotated() else { return };
+    let instructors: Vec<&Annotated> =
+        annotated.iter().filter(|item| item.source == "instructor").collect();
+    assert!(100 < instructors.len());
+    for item in instructors {
+        assert_eq!(clean(&item.text).text, item.text.trim());
+    }
 }

@@ -59,7 +59,7 @@ fn factors_change_the_prompt_and_the_digest_with_it() {
     assert!(!user("v1+few").contains("\n1) "));
     assert!(user("v2+few").contains("\nFocus: the quarrel"));
     assert!(user("cot+few").contains("\nReasoning: This is"));
-    assert!(user("cot").contains("Final feedback: the feedback"));
+    assert!(user("cot").contains("Final feedback: (the feedback"));
     let digest = |name: &str| library.digest(Purpose::Feedback(name.parse().unwrap())).unwrap();
     assert_eq!(digest("v1"), digest("v1+guided"));
     assert_ne!(digest("v1"), digest("v1+few"));
@@ -292,7 +292,8 @@ fn a_draft_that_is_too_long_keeps_to_the_window_of_a_small_model() {
     let counter = bpe();
     let draft = draft(120);
     let library = Library::embedded().unwrap();
-    for condition in Condition::all() {
+    for condition in ["v1", "v2+guided+rubric", "cot+few+guided+rubric"] {
+        let condition: Condition = condition.parse().unwrap();
         for preset in Preset::ALL {
             let settings = preset.settings();
             let prompts =
