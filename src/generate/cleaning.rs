@@ -50,11 +50,12 @@ pub fn clean(text: &str) -> Cleaned {
         let before = cleaned.text.clone();
         for rule in [markup::tags, lines::lines, markup::emphasis, chatter::chatter, markup::quotes]
         {
-            rule(&mut cleaned);
-            cleaned.text = cleaned.text.trim().to_owned();
+            let mut next = Cleaned { text: cleaned.text.trim().to_owned(), ..cleaned };
+            rule(&mut next);
+            cleaned = next;
         }
-        if cleaned.text == before {
-            return cleaned;
+        if cleaned.text.trim() == before {
+            return Cleaned { text: before, ..cleaned };
         }
     }
 }
@@ -124,6 +125,11 @@ mod tests {
             "- Slow *down*.\n2) Who is **she**?",
             "Slow down.\nWho is she?",
             &[ListMarker, Emphasis],
+        );
+        check(
+            "1) Slow. 2) Who is she? 3) It's 2. now",
+            "Slow. Who is she? It's 2. now",
+            &[ListMarker],
         );
         check("**Clarity:** Who is she?", "Who is she?", &[Label]);
         check("Feedback: Slow down.", "Slow down.", &[Label]);

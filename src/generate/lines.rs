@@ -35,8 +35,9 @@ pub(super) fn lines(cleaned: &mut Cleaned) {
             cleaned.note(CleaningRule::Label);
         } else {
             let was_blank = line.trim().is_empty();
-            let line = without_markers(line.trim_end(), cleaned);
-            let doubles = kept.last().is_none_or(|before| before.is_empty());
+            let inline = without_inline_numbers(line.trim_end(), cleaned);
+            let line = without_markers(&inline, cleaned);
+            let doubles = kept.last().is_none_or(String::is_empty);
             if !(line.trim().is_empty() && (!was_blank || doubles)) {
                 kept.push(line.to_owned());
             }
@@ -109,6 +110,30 @@ fn without_markers<'a>(line: &'a str, cleaned: &mut Cleaned) -> &'a str {
             return line;
         }
     }
+}
+
+/// A line that opens with `1.` or `1)` without the numbers that go on from there
+/// after the sentences of the same line.
+fn without_inline_numbers(line: &str, cleaned: &mut Cleaned) -> String {
+    let mut text = line.to_owned();
+    let closer = match line.trim_start().as_bytes() {
+        [b'1', closer @ (b'.' | b')'), b' ', ..] => char::from(*closer),
+        _ => return text,
+    };
+    let mut from = 0;
+    for number in 2.. {
+        let marker = format!(" {number}{closer} ");
+        let Some(at) = text[from..].find(&marker).map(|at| from + at) else {
+            break;
+        };
+        if !text[..at].ends_with(['.', '!', '?', '"', '”', '\'', '’', ')']) {
+            break;
+        }
+        text.replace_range(at..at + marker.len(), " ");
+        cleaned.note(CleaningRule::ListMarker);
+        from = at;
+    }
+    text
 }
 
 /// What follows `- `, `* `, `• `, `1. `, `1) ` or `(1) `.

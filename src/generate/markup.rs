@@ -26,16 +26,13 @@ pub(super) fn tags(cleaned: &mut Cleaned) {
     while let Some(at) = rest.find(['<', '[']) {
         let (before, from) = rest.split_at(at);
         cleaned.text.push_str(before);
-        match tag(from) {
-            Some((length, stands_for)) => {
-                cleaned.text.push_str(stands_for);
-                cleaned.note(CleaningRule::Tag);
-                rest = &from[length..];
-            }
-            None => {
-                cleaned.text.push_str(&from[..1]);
-                rest = &from[1..];
-            }
+        if let Some((length, stands_for)) = tag(from) {
+            cleaned.text.push_str(stands_for);
+            cleaned.note(CleaningRule::Tag);
+            rest = &from[length..];
+        } else {
+            cleaned.text.push_str(&from[..1]);
+            rest = &from[1..];
         }
     }
     cleaned.text.push_str(rest);

@@ -6,14 +6,14 @@ pub fn label(index: usize) -> String {
     let mut rest = index + 1;
     while 0 < rest {
         rest -= 1;
-        letters.push(char::from(b'A' + (rest % 26) as u8));
+        letters.extend(('A'..='Z').nth(rest % 26));
         rest /= 26;
     }
     letters.iter().rev().collect()
 }
 
 /// The index of the pair with this label, if it is one.
-pub fn index(label: &str) -> Option<usize> {
+pub(super) fn index(label: &str) -> Option<usize> {
     let number = label.bytes().try_fold(0_usize, |number, byte| {
         let digit = byte.checked_sub(b'A').filter(|digit| *digit < 26)?;
         number.checked_mul(26)?.checked_add(usize::from(digit) + 1)

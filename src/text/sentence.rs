@@ -1,5 +1,7 @@
 //! Where the sentences of a text end.
 
+use std::ops::Range;
+
 /// The byte offsets at which the sentences of `text` end, rising, the last at
 /// its length; none for an empty text.
 ///
@@ -60,7 +62,7 @@ fn candidates(text: &str) -> Vec<usize> {
             end = next_at + next.len_utf8();
             rest.next();
         }
-        if is_boundary(text, at, end) {
+        if is_boundary(text, at..end, found.last().copied()) {
             found.push(end + emoticon_len(&text[end..]));
         }
     }
@@ -83,10 +85,11 @@ fn emoticon_len(after: &str) -> usize {
     line.len() - line.trim_start().len() + word.len()
 }
 
-/// Whether the run of terminators and closers at `start..end` ends a sentence.
-fn is_boundary(text: &str, start: usize, end: usize) -> bool {
-    let run = &text[start..end];
-    let after = &text[end..];
+/// Whether the run of terminators and closers at `range` ends a sentence, the
+/// one before it having ended at `last_end`.
+fn is_boundary(text: &str, range: Range<usize>, last_end: Option<usize>) -> bool {
+    let run = &text[range.clone()];
+    let after = &text[range.end..];
     if run.starts_with(is_full_width) {
         return true;
     }
@@ -96,19 +99,18 @@ fn is_boundary(text: &str, start: usize, end: usize) -> bool {
     if after.trim_start().starts_with(char::is_lowercase) {
         return false;
     }
-    run != "." || !is_abbreviated(&text[..start])
+    run != "." || !is_abbreviated(&text[..range.start], last_end)
 }
 
 /// Whether a single full stop after `before` belongs to its last word.
-fn is_abbreviated(before: &str) -> bool {
+fn is_abbreviated(before: &str, last_end: Option<usize>) -> bool {
     let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
-    let opens_line = before[..before.len() - word.len()]
-        .trim_end_matches([' ', '\t'])
-        .chars()
-        .next_back()
-        .is_none_or(|ch| ch == '\n' || ch == '\r');
-    let is_list_number =
-        opens_line && !word.is_empty() && word.chars().all(|ch| ch.is_ascii_digit());
+    let text_before = before[..before.len() - word.len()].trim_end();
+    let opens_sentence =
+        text_before.is_empty() || text_before.ends_with(':') || last_end == Some(text_before.len());
+    let is_list_number = opens_sentence
+        && (1..=2).contains(&word.len())
+        && word.chars().all(|ch| ch.is_ascii_digit());
     let word = word.trim_start_matches(is_opener).to_lowercase();
     let mut chars = word.chars();
     let is_initial =
@@ -178,6 +180,7 @@ mod tests {
             ),
             ("\"What?\" he said. Nice.", vec!["\"What?\" he said.", " Nice."]),
             ("1. Add a date.\n2. Fix it\n\nEnd", vec!["1. Add a date.", "\n2. Fix it", "\n\nEnd"]),
+            ("1. Add it. 2. Fix it.", vec!["1. Add it.", " 2. Fix it."]),
             ("Great job! :) More, please.", vec!["Great job! :)", " More, please."]),
             ("Great job! :)", vec!["Great job! :)"]),
             ("Ha! :D Go on.\n- Ok.", vec!["Ha! :D", " Go on.", "\n- Ok."]),

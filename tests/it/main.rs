@@ -9,6 +9,7 @@ mod tiny;
 mod chat;
 mod corpus;
 mod encoder;
+mod judges;
 mod material;
 mod prompts;
 mod measures;

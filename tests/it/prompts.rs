@@ -1,11 +1,16 @@
 //! Templates as files, and `unimatch prompts`.
 
 use assert_cmd::Command;
-use unimatch::prompt::{
-    Category, Condition, FeedbackSlots, LabelledPair, Library, PromptFormat, Purpose, Role, import,
+use candle_core::quantized::tokenizer::TokenizerFromGguf;
+use unimatch::{
+    corpus::{Draft, DraftId, Paragraph, Rubric},
+    prompt::{
+        Category, Condition, DraftTokens, FeedbackPrompts, FeedbackSlots, LabelledPair, Library,
+        Preset, PromptFormat, Purpose, Role, Shots, TokenCounter, import,
+    },
 };
 
-use crate::material::fixture;
+use crate::material::{fixture, model};
 
 fn unimatch(args: &[&str]) -> (bool, String, String) {
     let output = Command::cargo_bin("unimatch").unwrap().args(args).output().unwrap();
@@ -54,7 +59,7 @@ fn factors_change_the_prompt_and_the_digest_with_it() {
     assert!(!user("v1+few").contains("\n1) "));
     assert!(user("v2+few").contains("\nFocus: the quarrel"));
     assert!(user("cot+few").contains("\nReasoning: This is"));
-    assert!(user("cot").contains("Final feedback: the feedback"));
+    assert!(user("cot").contains("Final feedback: (the feedback"));
     let digest = |name: &str| library.digest(Purpose::Feedback(name.parse().unwrap())).unwrap();
     assert_eq!(digest("v1"), digest("v1+guided"));
     assert_ne!(digest("v1"), digest("v1+few"));
@@ -231,4 +236,87 @@ fn an_import_overwrites_nothing_and_says_when_there_is_nothing() {
     let error = import::import(&fixture("prompts/checkout"), path).unwrap_err().to_string();
     assert!(error.contains("is not empty"), "{error}");
     assert_eq!(fs_err::read_to_string(path.join("v1.md")).unwrap(), "mine");
+}
+
+/// A tokenizer of the family that large models use: bytes, merged in pairs.
+struct Bpe(tokenizers::Tokenizer);
+
+impl TokenCounter for Bpe {
+    fn count(&self, text: &str) -> usize {
+        self.0.encode(text, false).unwrap().len()
+    }
+
+    fn context_length(&self) -> usize {
+        4_096
+    }
+}
+
+fn bpe() -> Bpe {
+    let mut file = fs_err::File::open(model("SmolLM2-135M-Instruct.Q4_1.gguf")).unwrap();
+    let content = candle_core::quantized::gguf_file::Content::read(&mut file).unwrap();
+    Bpe(tokenizers::Tokenizer::from_gguf(&content).unwrap())
+}
+
+fn draft(n_paragraphs: usize) -> Draft {
+    let library = Library::embedded().unwrap();
+    let texts = library.shots().iter().flat_map(|shot| [&shot.essay, &shot.paragraph]).cycle();
+    let paragraphs = texts.take(n_paragraphs).enumerate().map(|(index, text)| Paragraph {
+        text: format!(" {text} ({index}) — “fin”\n"),
+        annotations: vec![],
+    });
+    let rubric = Rubric { path: "task.txt".into(), text: "Describe a place. ".repeat(9).into() };
+    Draft {
+        id: DraftId::new("made_up"),
+        paragraphs: paragraphs.collect(),
+        assessment: None,
+        rubric: Some(rubric),
+    }
+}
+
+#[test]
+fn summed_token_counts_are_those_of_the_whole_text() {
+    let counter = bpe();
+    let draft = draft(30);
+    let paragraphs: Vec<&str> = draft.paragraphs.iter().map(|p| p.text.trim()).collect();
+    let tokens = DraftTokens::count(&paragraphs, &counter);
+    for range in [0..30, 0..1, 3..17, 29..30] {
+        let whole = counter.count(&paragraphs[range.clone()].join("\n"));
+        let summed = tokens.n_tokens(range.clone());
+        // The sum counts the line break after the last paragraph too.
+        assert_eq!(summed, whole + 1, "{range:?}");
+    }
+}
+
+#[test]
+fn a_draft_that_is_too_long_keeps_to_the_window_of_a_small_model() {
+    let counter = bpe();
+    let draft = draft(120);
+    let library = Library::embedded().unwrap();
+    for condition in ["v1", "v2+guided+rubric", "cot+few+guided+rubric"] {
+        let condition: Condition = condition.parse().unwrap();
+        for preset in Preset::ALL {
+            let settings = preset.settings();
+            let prompts =
+                FeedbackPrompts::new(&library, condition, preset, &settings, &counter).unwrap();
+            let of_draft = prompts.for_draft(&draft);
+            for target in [0, 60, 119] {
+                let rendered = match of_draft.render(target) {
+                    Ok(rendered) => rendered,
+                    Err(error) => {
+                        // A third of a small window holds no exemplars.
+                        assert!(preset != Preset::Paper, "{condition} {preset}: {error}");
+                        assert!(condition.shots == Shots::Few, "{condition} {preset}: {error}");
+                        continue;
+                    }
+                };
+                let prompt = rendered.prompt;
+                let n_tokens = counter.count(&prompt.user)
+                    + prompt.system.as_deref().map_or(0, |system| counter.count(system));
+                assert!(n_tokens + settings.max_new_tokens <= 4_096, "{condition} {preset}");
+                assert!(!rendered.context.dropped_paragraphs.contains(&target));
+                assert!(!rendered.context.dropped_paragraphs.is_empty());
+                assert!(prompt.user.contains(draft.paragraphs[target].text.trim()));
+            }
+        }
+    }
 }
