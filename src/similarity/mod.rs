@@ -2,8 +2,7 @@
 
 mod judge;
 mod labels;
-mod lexical;
-pub use lexical::LexicalScorer;
+
 mod stage;
 
 pub use judge::{DEFAULT_BATCH_SIZE, JudgeScorer, read_ratings};
