@@ -4,6 +4,7 @@
 //! returns how the process ends.
 
 mod matching;
+mod rate;
 
 use std::{io, process::ExitCode};
 
@@ -20,6 +21,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Match(matching::Args),
+    Rate(rate::Args),
 }
 
 /// How a command ends that did not fail outright.
@@ -54,6 +56,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<Ending> {
     match command {
         Command::Match(args) => matching::run(&args),
+        Command::Rate(args) => rate::run(&args),
     }
 }
 

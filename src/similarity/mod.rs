@@ -1,6 +1,14 @@
 //! How alike two feedback units are.
 
+mod calibration;
+mod embedding;
+mod lexical;
+
 use crate::backend::BackendError;
+
+pub use calibration::{Calibration, CalibrationError};
+pub use embedding::{EmbeddingScorer, EmbeddingScorerError, PairCosine, pair_cosines};
+pub use lexical::{LexicalMeasure, LexicalScorer};
 
 /// Says how alike the two units of a pair are.
 pub trait Scorer: Send + Sync {

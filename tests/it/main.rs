@@ -6,6 +6,7 @@ mod chat;
 mod encoder;
 mod material;
 mod measures;
+mod rate;
 mod release;
 mod texts;
 mod tidy;

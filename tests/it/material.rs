@@ -1,7 +1,5 @@
 //! What tests work on: fixtures, models, and data that may be absent.
 
-#![expect(dead_code, reason = "each is used by some tests only")]
-
 use camino::Utf8PathBuf;
 
 /// A file or folder under `tests/fixtures`.
