@@ -10,6 +10,8 @@ mod matching;
 mod prepare;
 mod progress;
 mod prompts;
+mod rate;
+mod rehearsal;
 mod run;
 mod stages;
 mod summary;
@@ -43,6 +45,7 @@ enum Command {
     Export(export::Args),
     Corpus(corpus::Args),
     Prompts(prompts::Args),
+    Rate(rate::Args),
 }
 
 /// How a command ends that did not fail outright.
@@ -85,6 +88,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Export(args) => export::run(&args),
         Command::Corpus(args) => corpus::run(&args),
         Command::Prompts(args) => prompts::run(&args),
+        Command::Rate(args) => rate::run(&args),
     }
 }
 

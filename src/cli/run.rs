@@ -6,7 +6,7 @@ use anyhow::Context;
 use camino::Utf8PathBuf;
 use serde_json::json;
 
-use super::{Ending, prepare::Prepared, progress::Bars, summary};
+use super::{Ending, prepare::Prepared, progress::Bars, rehearsal, summary};
 use crate::{
     config::{self, RunOptions},
     experiment::{Run, Until, specification},
@@ -60,10 +60,10 @@ pub(super) fn run(args: &Args, until: Until) -> anyhow::Result<Ending> {
     };
     let prepared = Prepared::new(&options)?;
     if let Some(n_prompts) = args.print_prompts {
-        unreachable!()
+        return rehearsal::print_prompts(&prepared, n_prompts);
     }
     if args.dry_run {
-        unreachable!()
+        return rehearsal::print_counts(&prepared);
     }
     let out = options.out.clone().unwrap_or_else(|| config::default_out(&prepared.plan));
     let store = open(&prepared, &out)?;

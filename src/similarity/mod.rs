@@ -1,12 +1,17 @@
 //! How alike two feedback units are.
 
+mod calibration;
+mod embedding;
 mod judge;
 mod labels;
-
+mod lexical;
 mod stage;
 
+pub use calibration::{Calibration, CalibrationError};
+pub use embedding::{EmbeddingScorer, EmbeddingScorerError, PairCosine, pair_cosines};
 pub use judge::{DEFAULT_BATCH_SIZE, JudgeScorer, read_ratings};
 pub use labels::label;
+pub use lexical::{LexicalMeasure, LexicalScorer};
 pub use stage::{PairBatch, RatedPair, ScoreRecord, ScoreStage};
 
 use crate::backend::BackendError;

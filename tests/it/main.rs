@@ -13,6 +13,7 @@ mod judges;
 mod material;
 mod prompts;
 mod measures;
+mod rate;
 mod release;
 mod texts;
 mod tidy;

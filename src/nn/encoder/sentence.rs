@@ -1,7 +1,9 @@
 //! A BERT model that turns a text into one vector.
 
+use std::collections::BTreeMap;
+
 use camino::Utf8Path;
-use candle_core::{DType, Device, IndexOp, Tensor};
+use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::BertModel;
 use rayon::prelude::*;
@@ -12,6 +14,10 @@ use super::{
     folder::{self, unreadable},
     frame::{Frame, windows},
 };
+
+/// The most tokens of a batch: enough that reading the weights is not what takes
+/// the time.
+const MAX_BATCH_TOKENS: usize = 1024;
 
 /// A sentence encoder: BERT, the mean over all tokens, and length one where the
 /// model says so. `all-MiniLM-L6-v2` is one.
@@ -80,49 +86,103 @@ impl SentenceEncoder {
 
     /// The vector of each text, in order.
     ///
-    /// A text's vector depends on the text alone, to the last bit: each is read
-    /// by itself, without padding, and the texts are spread over the threads. Text
-    /// that spells a special token stays text. A text longer than
-    /// [`window`](Self::window) is read in the fewest windows of equal length, its
-    /// vector is the mean over the tokens of all of them, and
-    /// [`Embedding::was_long`] says so.
+    /// A text's vector depends on the text alone, to the last bit: only windows of
+    /// equal length share a batch, so that nothing is padded, and a row of a matrix
+    /// product does not depend on the other rows. Text that spells a special token
+    /// stays text. A text longer than [`window`](Self::window) is read in the
+    /// fewest windows of equal length, its vector is the mean over the tokens of
+    /// all of them, and [`Embedding::was_long`] says so.
     pub fn encode(&self, texts: &[&str]) -> Vec<Result<Embedding, EncoderError>> {
-        texts
-            .par_iter()
-            .map(|text| {
-                self.encode_one(text).map_err(|error| EncoderError::Text {
-                    n_bytes: text.len(),
-                    reason: error.to_string(),
-                })
+        let tokens: Vec<_> =
+            texts.par_iter().map(|text| self.tokenizer.encode_fast(*text, false)).collect();
+        let mut rows = Vec::new();
+        let mut rows_of = Vec::with_capacity(texts.len());
+        for encoding in &tokens {
+            let first = rows.len();
+            if let Ok(encoding) = encoding {
+                let windows = windows(encoding.len(), self.window).into_iter();
+                rows.extend(windows.map(|window| self.frame.around(&encoding.get_ids()[window])));
+            }
+            rows_of.push(first..rows.len());
+        }
+        let sums = self.sums(&rows);
+        let parts = texts.iter().zip(tokens).zip(rows_of);
+        parts
+            .map(|((text, encoding), rows)| {
+                let fail = |reason| EncoderError::Text { n_bytes: text.len(), reason };
+                let n_tokens = encoding.map_err(|error| fail(error.to_string()))?.len();
+                let n_windows = rows.len();
+                let vector = self.mean(&sums[rows]).map_err(fail)?;
+                Ok(Embedding { vector, n_tokens, n_windows })
             })
             .collect()
     }
 
-    fn encode_one(&self, text: &str) -> tokenizers::Result<Embedding> {
-        let encoding = self.tokenizer.encode_fast(text, false)?;
-        let ids = encoding.get_ids();
-        let windows = windows(ids.len(), self.window);
-        let n_windows = windows.len();
-        let mut sums = vec![0.0_f64; self.n_dimensions];
-        let mut n_states = 0_usize;
-        for window in windows {
-            let states = self.states(&self.frame.around(&ids[window]))?;
-            n_states += states.len();
-            for state in states {
-                for (sum, value) in sums.iter_mut().zip(state) {
-                    *sum += f64::from(value);
+    /// For each row of tokens, the sum of their last hidden states and their number.
+    fn sums(&self, rows: &[Vec<u32>]) -> Vec<RowSum> {
+        let mut by_length: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (index, row) in rows.iter().enumerate() {
+            by_length.entry(row.len()).or_default().push(index);
+        }
+        let mut sums: Vec<(usize, RowSum)> = Vec::with_capacity(rows.len());
+        // One batch after another: the work within a batch is what the threads share.
+        for (length, indices) in by_length {
+            for batch in indices.chunks((MAX_BATCH_TOKENS / length).max(1)) {
+                match self.batch_sums(rows, batch) {
+                    Ok(found) => sums.extend(batch.iter().copied().zip(found.into_iter().map(Ok))),
+                    Err(error) => {
+                        sums.extend(batch.iter().map(|&index| (index, Err(error.to_string()))));
+                    }
                 }
             }
         }
-        let mean = sums.iter().map(|sum| sum / n_states as f64);
-        let vector = if self.normalizes { to_length_one(mean) } else { to_f32(mean) };
-        Ok(Embedding { vector, n_tokens: ids.len(), n_windows })
+        sums.sort_by_key(|(index, _)| *index);
+        sums.into_iter().map(|(_, sum)| sum).collect()
     }
 
-    /// The last hidden state of each token.
-    fn states(&self, ids: &[u32]) -> candle_core::Result<Vec<Vec<f32>>> {
-        let ids = Tensor::new(ids, &Device::Cpu)?.unsqueeze(0)?;
-        self.model.forward(&ids, &ids.zeros_like()?, None)?.i(0)?.to_vec2()
+    /// The sums of some rows of equal length.
+    fn batch_sums(&self, rows: &[Vec<u32>], batch: &[usize]) -> candle_core::Result<Vec<StateSum>> {
+        let length = rows[batch[0]].len();
+        let ids: Vec<u32> = batch.iter().flat_map(|&index| rows[index].iter().copied()).collect();
+        let ids = Tensor::from_vec(ids, (batch.len(), length), &Device::Cpu)?;
+        let states = self.model.forward(&ids, &ids.zeros_like()?, None)?.to_vec3::<f32>()?;
+        Ok(states.iter().map(|states| StateSum::of(states)).collect())
+    }
+
+    /// The mean state over all rows of a text.
+    fn mean(&self, rows: &[RowSum]) -> Result<Vec<f32>, String> {
+        let mut total = vec![0.0_f64; self.n_dimensions];
+        let mut n_states = 0;
+        for row in rows {
+            let row = row.as_ref().map_err(String::clone)?;
+            n_states += row.n_states;
+            for (total, value) in total.iter_mut().zip(&row.sum) {
+                *total += value;
+            }
+        }
+        let mean = total.iter().map(|value| value / n_states as f64);
+        Ok(if self.normalizes { to_length_one(mean) } else { to_f32(mean) })
+    }
+}
+
+/// The sum over a row, or why the model failed on its batch.
+type RowSum = Result<StateSum, String>;
+
+/// The sum of hidden states.
+struct StateSum {
+    sum: Vec<f64>,
+    n_states: usize,
+}
+
+impl StateSum {
+    fn of(states: &[Vec<f32>]) -> Self {
+        let mut sum = vec![0.0; states.first().map_or(0, Vec::len)];
+        for state in states {
+            for (sum, &value) in sum.iter_mut().zip(state) {
+                *sum += f64::from(value);
+            }
+        }
+        Self { sum, n_states: states.len() }
     }
 }
 

@@ -1,0 +1,185 @@
+//! `unimatch rate`: how alike the texts of given pairs are.
+
+use std::{
+    io::{self, Read, Write},
+    str::FromStr,
+};
+
+use anyhow::{Context, anyhow, bail};
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Map, Value, json};
+
+use super::Ending;
+use crate::{
+    nn::SentenceEncoder,
+    similarity::{
+        EmbeddingScorer, LexicalMeasure, LexicalScorer, PairCosine, ScoreError, Scorer, UnitPair,
+        pair_cosines,
+    },
+    text::unquoted_reason,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  unimatch rate pairs.jsonl --scorer embedding:models/cache/all-MiniLM-L6-v2
+  unimatch rate pairs.jsonl --scorer lexical:chrf --raw
+
+A line of PAIRS is an object like {\"id\": \"7\", \"generated\": \"...\", \"gold\": \"...\"}; other fields are
+ignored. A line of the output is {\"id\": \"7\", \"rating\": 2.5}, {\"id\": \"7\", \"raw\": 0.61}, or
+{\"id\": \"7\", \"error\": \"...\"}, in the order of the input. Without an id, the number of the line
+stands for it. `\"long\": true` marks a pair with a text longer than what the encoder reads at
+once. Exit code 3 if some pairs could not be rated.";
+
+/// Rate pairs of texts from 0 (unrelated) to 4 (equivalent as feedback).
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The pairs, a JSON object a line; `-` is standard input
+    #[arg(value_name = "PAIRS")]
+    pairs: Utf8PathBuf,
+
+    /// Who rates: embedding:FOLDER, lexical:chrf or lexical:bleu
+    #[arg(long, value_name = "WHO", default_value = "lexical:chrf", env = "UNIMATCH_SCORER")]
+    scorer: Who,
+
+    /// Print what the scorer measures, before it becomes a rating: the cosine of
+    /// the vectors, or chrF or BLEU from 0 to 100
+    #[arg(long)]
+    raw: bool,
+
+    /// The field that holds the id of a pair
+    #[arg(long, value_name = "FIELD", default_value = "id")]
+    id_field: String,
+
+    /// The field that holds the text under evaluation
+    #[arg(long, value_name = "FIELD", default_value = "generated")]
+    generated_field: String,
+
+    /// The field that holds the text it is compared with
+    #[arg(long, value_name = "FIELD", default_value = "gold")]
+    gold_field: String,
+}
+
+/// Who rates.
+#[derive(Clone, Debug)]
+enum Who {
+    Embedding(Utf8PathBuf),
+    Chrf,
+    Bleu,
+}
+
+impl FromStr for Who {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            Some(("embedding", folder)) if !folder.is_empty() => Ok(Self::Embedding(folder.into())),
+            Some(("lexical", "chrf")) => Ok(Self::Chrf),
+            Some(("lexical", "bleu")) => Ok(Self::Bleu),
+            _ => Err("there are embedding:FOLDER, lexical:chrf and lexical:bleu".to_owned()),
+        }
+    }
+}
+
+/// One line of the input.
+struct Pair {
+    id: Value,
+    generated: String,
+    gold: String,
+}
+
+/// What is said of one pair, or why nothing is.
+type Said = Result<Map<String, Value>, ScoreError>;
+
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let text = read(&args.pairs)?;
+    let pairs = parse(&text, args)?;
+    let units: Vec<UnitPair<'_>> =
+        pairs.iter().map(|Pair { generated, gold, .. }| UnitPair { generated, gold }).collect();
+    let said = if args.raw { measure(&args.scorer, &units)? } else { rate(&args.scorer, &units)? };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut ending = Ending::Done;
+    for (pair, said) in pairs.into_iter().zip(said) {
+        let mut line = Map::from_iter([("id".to_owned(), pair.id)]);
+        match said {
+            Ok(mut fields) => line.append(&mut fields),
+            Err(error) => {
+                line.insert("error".to_owned(), Value::String(error.to_string()));
+                ending = Ending::Incomplete;
+            }
+        }
+        writeln!(out, "{}", Value::Object(line))?;
+    }
+    out.flush()?;
+    Ok(ending)
+}
+
+fn rate(who: &Who, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
+    let scorer: Box<dyn Scorer> = match who {
+        Who::Embedding(folder) => Box::new(EmbeddingScorer::open(folder)?),
+        Who::Chrf => Box::new(LexicalScorer::chrf()),
+        Who::Bleu => Box::new(LexicalScorer::bleu()),
+    };
+    let ratings = scorer.score(pairs).into_iter();
+    Ok(ratings.map(|rating| Ok(one("rating", rating?.get()))).collect())
+}
+
+fn measure(who: &Who, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
+    let lexical = |measure: LexicalMeasure| {
+        pairs.iter().map(|pair| Ok(one("raw", measure.of(pair)))).collect()
+    };
+    Ok(match who {
+        Who::Embedding(folder) => {
+            let encoder = SentenceEncoder::load(folder)?;
+            let cosines = pair_cosines(&encoder, pairs).into_iter();
+            cosines.map(|cosine| cosine.map(raw_cosine)).collect()
+        }
+        Who::Chrf => lexical(LexicalMeasure::Chrf),
+        Who::Bleu => lexical(LexicalMeasure::Bleu),
+    })
+}
+
+fn raw_cosine(pair: PairCosine) -> Map<String, Value> {
+    let mut fields = one("raw", pair.cosine);
+    if pair.was_long {
+        fields.insert("long".to_owned(), Value::Bool(true));
+    }
+    fields
+}
+
+fn one(name: &str, value: f64) -> Map<String, Value> {
+    Map::from_iter([(name.to_owned(), json!(value))])
+}
+
+fn read(path: &Utf8Path) -> anyhow::Result<String> {
+    if path != "-" {
+        return Ok(fs_err::read_to_string(path)?);
+    }
+    let mut text = String::new();
+    io::stdin().lock().read_to_string(&mut text).context("cannot read standard input")?;
+    Ok(text)
+}
+
+/// The pairs of a text, empty lines left out.
+fn parse(text: &str, args: &Args) -> anyhow::Result<Vec<Pair>> {
+    let lines = text.lines().zip(1_usize..).filter(|(line, _)| !line.trim().is_empty());
+    lines
+        .map(|(line, number)| {
+            pair(line, number, args).with_context(|| format!("{}, line {number}", args.pairs))
+        })
+        .collect()
+}
+
+fn pair(line: &str, number: usize, args: &Args) -> anyhow::Result<Pair> {
+    let mut fields: Map<String, Value> = serde_json::from_str(line)
+        .map_err(|error| anyhow!("it is not a JSON object: {}", unquoted_reason(&error)))?;
+    let mut text = |field: &str, option: &str| match fields.remove(field) {
+        Some(Value::String(text)) => Ok(text),
+        Some(_) => bail!("the field `{field}` is not a text"),
+        None => bail!("there is no field `{field}`: say with {option} how it is called"),
+    };
+    let generated = text(&args.generated_field, "--generated-field")?;
+    let gold = text(&args.gold_field, "--gold-field")?;
+    let id = fields.remove(&args.id_field).unwrap_or_else(|| json!(number));
+    Ok(Pair { id, generated, gold })
+}

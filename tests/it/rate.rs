@@ -1,0 +1,129 @@
+//! `unimatch rate` and the scorers behind it.
+
+use assert_cmd::Command;
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Value, json};
+use unimatch::similarity::{EmbeddingScorer, Rating, Scorer, UnitPair};
+
+use crate::material;
+
+const PAIRS: &str = r#"{"id": "same", "a": "Who is Alex?", "b": "Who is Alex?", "kind": "x"}
+
+{"id": 7, "a": "Tell us who Alex is.", "b": "Who is Alex?"}
+{"a": "Fix the comma in line two.", "b": "Who is Alex?"}
+"#;
+
+fn rate(arguments: &[&str], pairs: &str) -> std::process::Output {
+    Command::cargo_bin("unimatch")
+        .unwrap()
+        .args(["rate", "-", "--generated-field", "a", "--gold-field", "b"])
+        .args(arguments)
+        .write_stdin(pairs)
+        .output()
+        .unwrap()
+}
+
+fn lines(output: &std::process::Output) -> Vec<Value> {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = std::str::from_utf8(&output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn check_refused(pairs: &str, expected: &[&str]) {
+    let output = rate(&[], pairs);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    for part in expected {
+        assert!(message.contains(part), "{message}");
+    }
+    assert!(!message.contains("secret"), "{message}");
+}
+
+fn encoder_argument() -> String {
+    format!("embedding:{}", material::model("all-MiniLM-L6-v2"))
+}
+
+/// A folder with the encoder, its weights a link.
+fn linked_encoder(folder: &Utf8Path) -> Utf8PathBuf {
+    let copy = folder.join("all-MiniLM-L6-v2");
+    fs_err::create_dir(&copy).unwrap();
+    for entry in material::model("all-MiniLM-L6-v2").read_dir_utf8().unwrap() {
+        let entry = entry.unwrap();
+        fs_err::os::unix::fs::symlink(entry.path(), copy.join(entry.file_name())).unwrap();
+    }
+    copy
+}
+
+fn temporary_folder(folder: &tempfile::TempDir) -> &Utf8Path {
+    Utf8Path::from_path(folder.path()).unwrap()
+}
+
+#[test]
+fn pairs_are_rated_in_order_under_their_ids() {
+    let scorer = encoder_argument();
+    let rated = lines(&rate(&["--scorer", &scorer], PAIRS));
+    let ids: Vec<&Value> = rated.iter().map(|line| &line["id"]).collect();
+    assert_eq!(ids, [&json!("same"), &json!(7), &json!(4)]);
+    let ratings: Vec<f64> = rated.iter().map(|line| line["rating"].as_f64().unwrap()).collect();
+    assert!((ratings[0] - Rating::MAX).abs() < 1e-3, "{ratings:?}");
+    assert!(ratings.is_sorted_by(|a, b| a > b), "{ratings:?}");
+}
+
+#[test]
+fn raw_measures_are_printed_as_they_are() {
+    let scorer = encoder_argument();
+    let cosines = lines(&rate(&["--raw", "--scorer", &scorer], PAIRS));
+    assert!((cosines[0]["raw"].as_f64().unwrap() - 1.0).abs() < 1e-6, "{cosines:?}");
+    assert_eq!(cosines[0].as_object().unwrap().len(), 2);
+    let long = format!("{{\"a\": \"{}\", \"b\": \"x\"}}", "word ".repeat(300));
+    assert_eq!(lines(&rate(&["--raw", "--scorer", &scorer], &long))[0]["long"], json!(true));
+    let chrf = lines(&rate(&["--raw", "--scorer", "lexical:chrf"], PAIRS));
+    assert!((chrf[0]["raw"].as_f64().unwrap() - 100.0).abs() < 1e-9, "{chrf:?}");
+}
+
+#[test]
+fn a_line_that_is_no_pair_is_named_and_not_quoted() {
+    check_refused("{\"a\": \"x\", \"b\": \"y\"}\n\"secret\"", &["-, line 2", "not a JSON object"]);
+    check_refused("{\"a\": \"secret\"}", &["line 1", "no field `b`", "--gold-field"]);
+    check_refused("{\"a\": [\"secret\"], \"b\": \"y\"}", &["field `a` is not a text"]);
+    let output = rate(&["--scorer", "gpt"], PAIRS);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("embedding:FOLDER"));
+}
+
+#[test]
+fn a_calibration_in_the_encoders_folder_holds_for_its_weights_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let encoder = linked_encoder(temporary_folder(&folder));
+    let shipped = material::root().join("models/calibration/all-MiniLM-L6-v2.toml");
+    let shipped: toml::Table = fs_err::read_to_string(shipped).unwrap().parse().unwrap();
+    let calibration = |digest: &str| {
+        format!(
+            "format_version = 1\nencoder = \"mine\"\nweights_blake3 = \"{digest}\"\n\
+             cosines = [0.0, 1.0]\nratings = [3.0, 3.0]\n[provenance]\n"
+        )
+    };
+    let path = encoder.join("calibration.toml");
+    fs_err::write(&path, calibration(shipped["weights_blake3"].as_str().unwrap())).unwrap();
+    let scorer = EmbeddingScorer::open(&encoder).unwrap();
+    let pair = UnitPair { generated: "Who?", gold: "Fix the comma." };
+    let rating = scorer.score(&[pair]).remove(0).unwrap();
+    assert_eq!((scorer.id(), rating.get()), ("embedding:all-MiniLM-L6-v2", 3.0));
+
+    fs_err::write(&path, calibration("0123")).unwrap();
+    let error = EmbeddingScorer::open(&encoder).err().unwrap().to_string();
+    assert!(error.contains("calibration.toml") && error.contains("mine"), "{error}");
+}
+
+#[test]
+fn an_encoder_that_nobody_calibrated_rates_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let encoder = linked_encoder(temporary_folder(&folder));
+    let path = encoder.join("model.safetensors");
+    let mut weights = fs_err::read(&path).unwrap();
+    *weights.last_mut().unwrap() ^= 1;
+    fs_err::remove_file(&path).unwrap();
+    fs_err::write(&path, weights).unwrap();
+    let error = EmbeddingScorer::open(&encoder).err().unwrap().to_string();
+    assert!(error.contains("calibrate_similarity.py"), "{error}");
+}
