@@ -1,6 +1,14 @@
 //! Anything that completes a prompt.
 
+pub mod local;
+
+use std::ops::ControlFlow;
+
 use crate::prompt::Prompt;
+
+/// Takes what came of the request with this index; a break ends all the work.
+pub type Deliver<'a> =
+    dyn FnMut(usize, Result<Completion, BackendError>) -> ControlFlow<()> + Send + 'a;
 
 /// A source of completions: a local decoder or a remote service.
 pub trait Backend: Send + Sync {
@@ -11,6 +19,16 @@ pub trait Backend: Send + Sync {
     /// that fails does not spoil the others, and a reply depends on its own
     /// request alone, never on its neighbours.
     fn complete(&self, requests: &[Request]) -> Vec<Result<Completion, BackendError>>;
+
+    /// Completes many prompts and delivers what came of each as soon as it is there:
+    /// each once, in any order, unless a break ends the work.
+    ///
+    /// Give as many requests at once as there are: what their prompts begin with
+    /// alike is then worked on once.
+    fn complete_each(&self, requests: &[Request], deliver: &mut Deliver<'_>) -> ControlFlow<()> {
+        let replies = self.complete(requests);
+        replies.into_iter().enumerate().try_for_each(|(index, reply)| deliver(index, reply))
+    }
 }
 
 /// A prompt and how to sample its completion.

@@ -2,12 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture should fail")]
 
+mod chat;
+mod clockwork;
 mod decoder;
+mod encoder;
+mod generation;
+mod local_backend;
 mod material;
 mod tidy;
 mod tiny;
-mod chat;
-mod encoder;
-mod material;
-mod tidy;
 mod tokenizer;
