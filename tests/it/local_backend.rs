@@ -159,8 +159,10 @@ fn company_threads_and_limits_change_no_reply() {
     };
     let backend = open(&path);
     let together = texts(&backend, &requests);
-    let alone: Vec<String> =
-        requests.iter().map(|request| only(backend.complete(&[request.clone()])).text).collect();
+    let alone: Vec<String> = requests
+        .iter()
+        .map(|request| only(backend.complete(std::slice::from_ref(request))).text)
+        .collect();
     assert_eq!(together, alone);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let options =

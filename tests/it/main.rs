@@ -8,6 +8,7 @@ mod decoder;
 mod encoder;
 mod generation;
 mod local_backend;
+mod gguf;
 mod material;
 mod tidy;
 mod tiny;

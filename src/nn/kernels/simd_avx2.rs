@@ -187,8 +187,8 @@ impl Simd for Avx2 {
         // SAFETY: an `Avx2` is only made where the processor has the instructions.
         let bias = unsafe { _mm256_set1_epi32(127) };
         let bias = [bias; 2];
-        let bits: [__m256i; 2] = on_both!(_mm256_castps_si256, rounded);
-        let exponents: [__m256i; 2] = on_both!(_mm256_add_epi32, bits, bias);
+        let integers: [__m256i; 2] = on_both!(_mm256_castps_si256, rounded);
+        let exponents: [__m256i; 2] = on_both!(_mm256_add_epi32, integers, bias);
         let shifted: [__m256i; 2] = on_both!(high_bits, exponents);
         on_both!(_mm256_castsi256_ps, shifted)
     }
