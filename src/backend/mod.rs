@@ -1,6 +1,7 @@
 //! Anything that completes a prompt.
 
 pub mod judge;
+pub mod local;
 pub mod scripted;
 
 use std::ops::ControlFlow;
@@ -51,7 +52,7 @@ pub struct Sampling {
     /// The most candidates to draw from; `None` keeps every token.
     pub top_k: Option<usize>,
     /// Hugging Face's repetition penalty, over prompt and output; one is off.
-    pub repetition_penalty: f32,
+    pub repetition_penalty: f64,
     /// The most tokens to draw.
     pub max_new_tokens: usize,
     /// Where the random draws start.

@@ -24,7 +24,7 @@ pub(super) fn print_prompts(prepared: &Prepared, n_prompts: usize) -> anyhow::Re
     for request in requests.iter().take(n_prompts) {
         writeln!(out, "===== {} =====", request.paragraph)?;
         match &request.prompt {
-            Ok(prompt) => writeln!(out, "{}", model.render(prompt)?)?,
+            Ok(prompt) => writeln!(out, "{}", model.show(prompt)?)?,
             Err(error) => writeln!(out, "(no prompt: {error})")?,
         }
     }
@@ -36,9 +36,9 @@ pub(super) fn print_counts(prepared: &Prepared) -> anyhow::Result<Ending> {
     let Prepared { plan, corpus, library, models } = prepared;
     let model = models.open(&plan.generator)?;
     let requests = prompts(plan, corpus, library, &*model)?;
-    let possible: Vec<&Prompt> =
-        requests.iter().filter_map(|request| request.prompt.as_ref().ok()).collect();
-    let prefill = model.prefill(&possible)?;
+    let possible: Vec<Prompt> =
+        requests.iter().filter_map(|request| request.prompt.clone().ok()).collect();
+    let prefill = model.prefill(&possible);
     let n_trimmed = requests.iter().filter(|request| is_trimmed(request)).count();
     let n_comments: usize =
         corpus.scorable_targets().map(|target| target.comments.len()).sum();

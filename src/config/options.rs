@@ -126,6 +126,10 @@ pub struct RunOptions {
     /// Items that a stage is given at once [default: 256]
     #[arg(long, value_name = "N", env = "UNIMATCH_BATCH_SIZE", help_heading = "Machine")]
     pub batch_size: Option<usize>,
+
+    /// Instructions of the processor to use: auto, avx2 or portable [default: auto]
+    #[arg(long, value_name = "LEVEL", env = "UNIMATCH_CPU", help_heading = "Machine")]
+    pub cpu: Option<String>,
 }
 
 impl RunOptions {

@@ -9,6 +9,7 @@ use crate::{
     corpus::Selection,
     experiment::{ConstrainedUnits, Judging, Machine, ModelName, Plan},
     metrics::EmptyAnswers,
+    nn::{Cpu, CpuLevel},
     prompt::{Condition, GenerationSettings, Preset, PromptFormat},
 };
 
@@ -77,7 +78,19 @@ pub fn machine(options: &RunOptions, n_cores: usize) -> anyhow::Result<Machine> 
             .checked_mul(1 << 20)
             .context("--kv-memory is more than any machine has")?,
         batch_size: positive("batch-size", options.batch_size, DEFAULT_BATCH_SIZE)?,
+        cpu: cpu(options.cpu.as_deref())?,
     })
+}
+
+/// The processor's instructions by their name.
+fn cpu(name: Option<&str>) -> anyhow::Result<Cpu> {
+    let level = match name {
+        None | Some("auto") => return Ok(Cpu::detect()),
+        Some("portable") => CpuLevel::Portable,
+        Some("avx2") => CpuLevel::Avx2,
+        Some(other) => bail!("--cpu: `{other}` is none of auto, portable and avx2"),
+    };
+    Cpu::with_level(level).context("--cpu")
 }
 
 /// Whether an empty answer counts, by its name.
@@ -132,6 +145,7 @@ pub fn options(plan: &Plan, run_dir: &camino::Utf8Path, machine: &Machine) -> Ru
         threads: None,
         kv_memory: Some(machine.kv_memory_bytes >> 20),
         batch_size: Some(machine.batch_size),
+        cpu: None,
     }
 }
 

@@ -104,7 +104,7 @@ impl Run<'_> {
                 temperature: settings.temperature,
                 top_p: settings.top_p,
                 top_k: settings.top_k,
-                repetition_penalty: settings.repetition_penalty as f32,
+                repetition_penalty: settings.repetition_penalty,
                 max_new_tokens: settings.max_new_tokens,
                 seed: settings.seed,
                 stop: Vec::new(),

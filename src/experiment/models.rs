@@ -4,17 +4,63 @@ use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
 use super::{CleanerName, Judging, Machine, ModelName, ScorerName, SegmenterName};
 use crate::{
-    backend::{Backend, scripted::Scripted},
+    backend::{
+        Backend,
+        local::{LocalBackend, LocalOptions},
+        scripted::Scripted,
+    },
     generate::{Cleaner, JudgeCleaner},
-    prompt::{Library, TokenCounter},
+    prompt::{Library, Prompt, TokenCounter},
     segment::{JudgeSegmenter, Segmenter, SentenceSegmenter},
-    similarity::{JudgeScorer, LexicalScorer, Scorer},
+    similarity::{EmbeddingScorer, JudgeScorer, LexicalScorer, Scorer},
 };
 
-/// A text model that also counts tokens.
-pub trait TextModel: Backend + TokenCounter {}
+/// A text model that also counts tokens, and shows how it is asked.
+pub trait TextModel: Backend + TokenCounter {
+    /// A prompt as the model gets it.
+    fn show(&self, prompt: &Prompt) -> anyhow::Result<String>;
 
-impl<T: Backend + TokenCounter> TextModel for T {}
+    /// What reading some prompts would cost, without reading any.
+    fn prefill(&self, prompts: &[Prompt]) -> Prefill;
+}
+
+/// The tokens of some prompts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefill {
+    /// Those that are read, what prompts begin with alike once.
+    pub n_prefill_tokens: usize,
+    /// Those that would be read if each prompt were read by itself.
+    pub n_prefill_tokens_naive: usize,
+}
+
+impl TextModel for LocalBackend {
+    fn show(&self, prompt: &Prompt) -> anyhow::Result<String> {
+        self.show_prompt(prompt).map_err(anyhow::Error::msg)
+    }
+
+    fn prefill(&self, prompts: &[Prompt]) -> Prefill {
+        let tree = self.plan(prompts);
+        Prefill {
+            n_prefill_tokens: tree.n_prefill_tokens(),
+            n_prefill_tokens_naive: tree.n_prefill_tokens_naive(),
+        }
+    }
+}
+
+impl TextModel for Scripted {
+    fn show(&self, prompt: &Prompt) -> anyhow::Result<String> {
+        Ok(prompt.system.iter().chain([&prompt.user]).map(String::as_str).collect::<Vec<_>>().join("\n\n"))
+    }
+
+    fn prefill(&self, prompts: &[Prompt]) -> Prefill {
+        let count = |text: &String| self.count(text);
+        let n_tokens = prompts
+            .iter()
+            .map(|prompt| prompt.system.as_ref().map_or(0, count) + count(&prompt.user))
+            .sum();
+        Prefill { n_prefill_tokens: n_tokens, n_prefill_tokens_naive: n_tokens }
+    }
+}
 
 /// Opens models by name.
 pub struct Models {
@@ -39,7 +85,14 @@ impl Models {
             return Ok(Arc::clone(model));
         }
         let model: Arc<dyn TextModel> = match name {
-            ModelName::Local(path) => anyhow::bail!("{path}"),
+            ModelName::Local(path) => {
+                let options = LocalOptions {
+                    cpu: self.machine.cpu,
+                    kv_memory_bytes: self.machine.kv_memory_bytes,
+                    ..LocalOptions::default()
+                };
+                Arc::new(LocalBackend::open(path, &options)?)
+            }
             ModelName::Scripted(path) => Arc::new(Scripted::load(path)?),
         };
         self.open.borrow_mut().insert(name.clone(), Arc::clone(&model));
@@ -91,7 +144,7 @@ impl Models {
         Ok(match name {
             ScorerName::Chrf => Box::new(LexicalScorer::chrf()),
             ScorerName::Bleu => Box::new(LexicalScorer::bleu()),
-            ScorerName::Embedding(folder) => anyhow::bail!("{folder}"),
+            ScorerName::Embedding(folder) => Box::new(EmbeddingScorer::open(folder)?),
             ScorerName::Judge(model) => Box::new(JudgeScorer::new(
                 self.open(model)?,
                 Arc::clone(library),

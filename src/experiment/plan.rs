@@ -8,6 +8,7 @@ use crate::{
     backend::judge::JudgeSettings,
     corpus::Selection,
     metrics::EmptyAnswers,
+    nn::Cpu,
     prompt::{Condition, GenerationSettings, Preset, PromptFormat},
 };
 
@@ -82,4 +83,6 @@ pub struct Machine {
     pub kv_memory_bytes: usize,
     /// Items that a stage is given at once.
     pub batch_size: usize,
+    /// Instructions of the processor.
+    pub cpu: Cpu,
 }

@@ -12,6 +12,7 @@ use crate::{
     corpus::Corpus,
     prompt::{Library, Purpose},
     run::Manifest,
+    similarity::Calibration,
 };
 
 /// A file that records depend on.
@@ -67,7 +68,7 @@ pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow:
             ScorerName::Embedding(folder) => json!({
                 "embedding": folder.file_name(),
                 "files": identities.of_folder(folder)?,
-                "calibration": 0,
+                "calibration": Calibration::shipped_digest(),
             }),
             ScorerName::Judge(model) => json!({
                 "judge": identities.of_model(model)?,

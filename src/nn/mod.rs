@@ -6,11 +6,13 @@ mod chat;
 mod config;
 mod decoder;
 mod encoder;
+mod generation;
 mod gguf;
 mod kernels;
 mod kv;
 mod layer;
 mod linear;
+mod prefix;
 mod rope;
 mod sampling;
 mod tokenizer;
@@ -20,9 +22,13 @@ pub use chat::{AddGenerationPrompt, ChatError, ChatTemplate, Message, Role};
 pub use config::{Activation, DecoderConfig, Rotation, RotationStyle};
 pub use decoder::{Decoder, DecoderError, Logits, Step, Wanted};
 pub use encoder::{Embedding, EncoderError, SentenceEncoder};
+pub use generation::{
+    Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits, Recipient, generate,
+};
 pub use gguf::GgufFile;
 pub use kernels::{Cpu, CpuError, CpuLevel};
 pub use kv::{KvMemory, KvMemoryError, Segment, Sequence};
+pub use prefix::PrefixTree;
 pub use sampling::{FlawedLogits, Sampler, SamplingRules};
 pub use tokenizer::{SpecialTokens, Tokenizer, TokenizerError};
 pub use weights::{Bytes, ModelError, RawTensor, Weights};

@@ -2,7 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture should fail")]
 
+mod chat;
+mod clockwork;
 mod decoder;
+mod encoder;
+mod generation;
+mod local_backend;
+mod gguf;
 mod material;
 mod tidy;
 mod tiny;

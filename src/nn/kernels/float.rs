@@ -113,6 +113,7 @@ fn accumulate_rows<S: Simd, E: Element, const R: usize>(
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "all levels give the same bits")]
 mod tests {
     use super::*;
     use crate::nn::kernels::{Cpu, CpuLevel};

@@ -29,6 +29,7 @@ pub(in crate::nn) struct RowSpan<'a> {
 
 impl<'a> RowSpan<'a> {
     /// The first `R` of them.
+    #[cfg(target_arch = "x86_64")]
     fn take<const R: usize>(self) -> [&'a [QuantizedBlock]; R] {
         std::array::from_fn(|index| self.rows.row(self.first + index))
     }

@@ -54,53 +54,63 @@ pub(super) fn tile<C: Avx2Codes, M: Minima, const R: usize>(
     products: &mut [Lanes; MAX_ROWS],
 ) {
     assert!(rows.iter().all(|row| row.len() == tile.len()), "a row and a tile differ in width");
-    for half in 0..2 {
-        // SAFETY: an `Avx2` is only made where the processor has AVX2, FMA and F16C.
-        let lanes = unsafe { half_tile(simd, tile, half, rows) };
-        for (products, lanes) in products.iter_mut().zip(lanes) {
-            products[half * HALF..][..HALF].copy_from_slice(&lanes);
+    // SAFETY: an `Avx2` is only made where the processor has AVX2, FMA and F16C.
+    unsafe {
+        if R <= 2 {
+            halves::<C, M, R, 2>(simd, tile, 0, rows, products);
+        } else {
+            // The totals of all outputs would not fit the registers.
+            halves::<C, M, R, 1>(simd, tile, 0, rows, products);
+            halves::<C, M, R, 1>(simd, tile, 1, rows, products);
         }
     }
 }
 
+/// The products with the outputs of `H` halves from `first` on.
 #[target_feature(enable = "avx2,fma,f16c")]
-fn half_tile<C: Avx2Codes, M: Minima, const R: usize>(
+fn halves<C: Avx2Codes, M: Minima, const R: usize, const H: usize>(
     simd: Avx2,
     tile: &[Block<C, M>],
-    half: usize,
+    first: usize,
     rows: &[&[QuantizedBlock]; R],
-) -> [[f32; HALF]; R] {
-    assert!(half < 2);
-    let mut totals = [_mm256_setzero_ps(); R];
+    products: &mut [Lanes; MAX_ROWS],
+) {
+    assert!(first + H <= 2 && R <= MAX_ROWS);
+    let mut totals = [[_mm256_setzero_ps(); R]; H];
     for (index, weights) in tile.iter().enumerate() {
         let mut inputs = [&EMPTY; R];
         for row in 0..R {
             inputs[row] = &rows[row][index];
         }
-        let sums = weights.codes.sums(simd, half, &inputs);
-        let scales = singles(simd, &weights.scales[half]);
-        for row in 0..R {
-            let mut sum = sums[row];
-            if !M::PRESENT && C::OFFSET != 0 {
-                sum = _mm256_sub_epi32(sum, _mm256_set1_epi32(C::OFFSET * inputs[row].sum));
-            }
-            let scale = _mm256_mul_ps(scales, _mm256_set1_ps(inputs[row].scale));
-            totals[row] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), scale, totals[row]);
-        }
-        if M::PRESENT {
-            let minima = singles(simd, &weights.minima.bits()[half]);
+        for half in 0..H {
+            let totals = &mut totals[half];
+            let half = first + half;
+            let sums = weights.codes.sums(simd, half, &inputs);
+            let scales = singles(simd, &weights.scales[half]);
             for row in 0..R {
-                let scaled_sum = _mm256_set1_ps(inputs[row].scaled_sum);
-                totals[row] = _mm256_fmadd_ps(minima, scaled_sum, totals[row]);
+                let mut sum = sums[row];
+                if !M::PRESENT && C::OFFSET != 0 {
+                    sum = _mm256_sub_epi32(sum, _mm256_set1_epi32(C::OFFSET * inputs[row].sum));
+                }
+                let scale = _mm256_mul_ps(scales, _mm256_set1_ps(inputs[row].scale));
+                totals[row] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), scale, totals[row]);
+            }
+            if M::PRESENT {
+                let minima = singles(simd, &weights.minima.bits()[half]);
+                for row in 0..R {
+                    let scaled_sum = _mm256_set1_ps(inputs[row].scaled_sum);
+                    totals[row] = _mm256_fmadd_ps(minima, scaled_sum, totals[row]);
+                }
             }
         }
     }
-    let mut out = [[0.0; HALF]; R];
-    for row in 0..R {
-        // SAFETY: both are eight numbers.
-        out[row] = unsafe { transmute::<__m256, [f32; HALF]>(totals[row]) };
+    for half in 0..H {
+        for row in 0..R {
+            // SAFETY: both are eight numbers.
+            let lanes = unsafe { transmute::<__m256, [f32; HALF]>(totals[half][row]) };
+            products[row][(first + half) * HALF..][..HALF].copy_from_slice(&lanes);
+        }
     }
-    out
 }
 
 const EMPTY: QuantizedBlock = QuantizedBlock { words: [0; 8], scale: 0.0, sum: 0, scaled_sum: 0.0 };

@@ -79,9 +79,9 @@ pub(super) fn exp<S: Simd>(simd: S, x: S::Lanes) -> S::Lanes {
         [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_66, 0.5];
     let x = simd.greater(simd.splat(-87.3), x);
     let x = simd.lesser(simd.splat(88.3), x);
-    let rounder = simd.splat(ROUNDER);
-    let rounded = simd.fused(x, simd.splat(std::f32::consts::LOG2_E), rounder);
-    let whole = simd.sub(rounded, rounder);
+    let shift = simd.splat(ROUNDER);
+    let rounded = simd.fused(x, simd.splat(std::f32::consts::LOG2_E), shift);
+    let whole = simd.sub(rounded, shift);
     let rest = simd.fused(whole, simd.splat(-LN_2), x);
     let rest = simd.fused(whole, simd.splat(-REMAINDER), rest);
     let mut value = simd.splat(COEFFICIENTS[0]);
@@ -217,6 +217,7 @@ impl Simd for Portable {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "rounding to integers is exact")]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -47,6 +47,39 @@ macro_rules! on_both {
     };
 }
 
+/// Moves the low bits to where the exponent of a number is.
+///
+/// # Safety
+///
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn high_bits(a: __m256i) -> __m256i {
+    // SAFETY: by the caller's word.
+    unsafe { _mm256_slli_epi32::<23>(a) }
+}
+
+/// Eight integers in sixteen bits each.
+///
+/// # Safety
+///
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn shortened(a: __m256i) -> __m128i {
+    // SAFETY: by the caller's word.
+    unsafe { _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256::<1>(a)) }
+}
+
+/// Eight numbers whose low bits were left out.
+///
+/// # Safety
+///
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn widened(a: __m128i) -> __m256 {
+    // SAFETY: by the caller's word.
+    unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(a))) }
+}
+
 impl Simd for Avx2 {
     type Lanes = [__m256; 2];
 
@@ -135,13 +168,10 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn to_bytes(self, a: Self::Lanes) -> ([i8; LANES], i32) {
         let integers: [__m256i; 2] = on_both!(_mm256_cvtps_epi32, a);
+        let shorts: [__m128i; 2] = on_both!(shortened, integers);
         // SAFETY: an `Avx2` is only made where the processor has the instructions;
         // sixteen bytes are sixteen bytes.
         unsafe {
-            let shorts = integers.map(|eight| {
-                let high = _mm256_extracti128_si256::<1>(eight);
-                _mm_packs_epi32(_mm256_castsi256_si128(eight), high)
-            });
             let eight = _mm256_add_epi32(integers[0], integers[1]);
             let high = _mm256_extracti128_si256::<1>(eight);
             let four = _mm_add_epi32(_mm256_castsi256_si128(eight), high);
@@ -155,10 +185,12 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn power_of_two(self, rounded: Self::Lanes) -> Self::Lanes {
         // SAFETY: an `Avx2` is only made where the processor has the instructions.
-        rounded.map(|eight| unsafe {
-            let exponent = _mm256_add_epi32(_mm256_castps_si256(eight), _mm256_set1_epi32(127));
-            _mm256_castsi256_ps(_mm256_slli_epi32::<23>(exponent))
-        })
+        let bias = unsafe { _mm256_set1_epi32(127) };
+        let bias = [bias; 2];
+        let integers: [__m256i; 2] = on_both!(_mm256_castps_si256, rounded);
+        let exponents: [__m256i; 2] = on_both!(_mm256_add_epi32, integers, bias);
+        let shifted: [__m256i; 2] = on_both!(high_bits, exponents);
+        on_both!(_mm256_castsi256_ps, shifted)
     }
 
     #[inline(always)]
@@ -176,9 +208,7 @@ impl Simd for Avx2 {
         // SAFETY: as in `load_f16`.
         unsafe {
             let halves = transmute::<[bf16; LANES], [__m128i; 2]>(*values);
-            halves.map(|eight| {
-                _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(eight)))
-            })
+            [widened(halves[0]), widened(halves[1])]
         }
     }
 }

@@ -166,34 +166,3 @@ fn the_greatest_weights_and_inputs_do_not_overflow() {
         }
     }
 }
-
-#[test]
-fn scratch_speed() {
-    for (dtype, n, k) in [
-        (GgmlDType::Q4_1, 3072, 576),
-        (GgmlDType::Q5_1, 3072, 576),
-        (GgmlDType::Q8_0, 3072, 576),
-        (GgmlDType::F32, 3072, 576),
-        (GgmlDType::F16, 3072, 576),
-    ] {
-        let (tensor, _) = raw(dtype, n, k, 5);
-        let matrix = Linear::pack(&tensor).unwrap();
-        for m in [1, 6, 256] {
-            let rows = numbers(11, m * k);
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-            let best = pool.install(|| {
-                let cpu = Cpu::detect();
-                let inputs = Inputs::new(cpu, &rows, &[&matrix]);
-                let mut out = vec![0.0; m * n];
-                (0..20)
-                    .map(|_| {
-                        let t = std::time::Instant::now();
-                        multiply(cpu, &[&matrix], &inputs, &mut out, Mode::Store);
-                        t.elapsed().as_secs_f64()
-                    })
-                    .fold(f64::MAX, f64::min)
-            });
-            eprintln!("{dtype:?} m={m}: {:.1} GMAC/s", (m * n * k) as f64 / best / 1e9);
-        }
-    }
-}

@@ -1,0 +1,11 @@
+//! A model on this machine.
+
+mod decoder;
+mod error;
+mod options;
+mod speech;
+mod stop;
+
+pub use decoder::LocalBackend;
+pub use error::LocalError;
+pub use options::LocalOptions;

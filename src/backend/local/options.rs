@@ -1,0 +1,29 @@
+//! How a local model is run. Nothing here changes a reply.
+
+use std::sync::Arc;
+
+use rayon::ThreadPool;
+
+use crate::nn::Cpu;
+
+/// How a local model is run. Nothing here changes a reply.
+#[derive(Clone, Debug)]
+pub struct LocalOptions {
+    /// The instructions to use.
+    pub cpu: Cpu,
+    /// The threads that do the work; `None` for the global ones of `rayon`.
+    pub pool: Option<Arc<ThreadPool>>,
+    /// The most memory for keys and values, in bytes. Requests wait for room; one
+    /// that alone needs more is refused.
+    pub kv_memory_bytes: usize,
+    /// The most replies that grow at the same time.
+    pub max_sequences: usize,
+}
+
+impl Default for LocalOptions {
+    /// The best instructions of this machine, the global threads, 4 GiB and 32
+    /// replies.
+    fn default() -> Self {
+        Self { cpu: Cpu::detect(), pool: None, kv_memory_bytes: 4 << 30, max_sequences: 32 }
+    }
+}
