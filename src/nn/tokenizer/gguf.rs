@@ -174,3 +174,108 @@ fn require_one_each(what: &str, found: usize, n_tokens: usize) -> Result<(), Tok
     }
     Err(TokenizerError::Broken(format!("{found} {what} for {n_tokens} tokens")))
 }
+
+#[cfg(test)]
+mod tests {
+    use candle_core::quantized::gguf_file::{Content, Value, VersionedMagic};
+
+    use super::super::{SpecialTokens, Tokenizer};
+    use super::*;
+
+    fn texts(items: &[&str]) -> Value {
+        Value::Array(items.iter().map(|&item| Value::String(item.to_owned())).collect())
+    }
+
+    fn kinds(items: &[i32]) -> Value {
+        Value::Array(items.iter().copied().map(Value::I32).collect())
+    }
+
+    fn text(item: &str) -> Value {
+        Value::String(item.to_owned())
+    }
+
+    fn build(entries: &[(&str, Value)]) -> Result<Tokenizer, TokenizerError> {
+        let metadata =
+            entries.iter().map(|(key, value)| (format!("tokenizer.ggml.{key}"), value.clone()));
+        Tokenizer::from_gguf(&Content {
+            magic: VersionedMagic::GgufV3,
+            metadata: metadata.collect(),
+            tensor_infos: HashMap::new(),
+            tensor_data_offset: 0,
+        })
+    }
+
+    /// A byte-level vocabulary of seven tokens, changed by `change`.
+    fn byte_level(
+        change: impl FnOnce(&mut Vec<(&'static str, Value)>),
+    ) -> Result<Tokenizer, TokenizerError> {
+        let mut entries = vec![
+            ("model", text("gpt2")),
+            ("pre", text("gpt-2")),
+            ("tokens", texts(&["<|im_end|>", "a", "b", "ab", "Ġ", "</s>", "<|x|>"])),
+            ("token_type", kinds(&[1, 1, 1, 1, 1, 4, 3])),
+            ("merges", texts(&["a b"])),
+            ("eos_token_id", Value::U32(6)),
+        ];
+        change(&mut entries);
+        build(&entries)
+    }
+
+    fn set(entries: &mut Vec<(&'static str, Value)>, key: &'static str, value: Value) {
+        entries.retain(|(known, _)| *known != key);
+        entries.push((key, value));
+    }
+
+    fn check_refused(result: Result<Tokenizer, TokenizerError>, expected: &str) {
+        let error = result.err().unwrap().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+
+    #[test]
+    fn ends_of_turns_are_special_under_any_type_and_mark_up_is_not() {
+        let tokenizer = byte_level(|_| ()).unwrap();
+        assert_eq!(tokenizer.end_ids(), [0, 6]);
+        let ids = |special| tokenizer.encode("ab a<|im_end|></s>", special).unwrap();
+        assert_eq!(ids(SpecialTokens::Parse), [3, 4, 1, 0, 5]);
+        // The vocabulary has no token for the bytes of `<|im_end|>`, but for `</s>`.
+        assert_eq!(ids(SpecialTokens::Plain), [3, 4, 1, 5]);
+        assert_eq!(tokenizer.decode(&[3, 4, 1, 0, 5, 99]), "ab a</s>");
+        assert_eq!((tokenizer.bos(), tokenizer.adds_bos()), (None, false));
+    }
+
+    #[test]
+    fn a_vocabulary_that_contradicts_itself_is_refused() {
+        let with = |key, value| byte_level(|entries| set(entries, key, value));
+        check_refused(with("model", text("bert")), "`bert`");
+        check_refused(with("pre", text("mine")), "`mine`");
+        check_refused(with("merges", texts(&["a c"])), "merge 0");
+        check_refused(with("token_type", kinds(&[1])), "1 types for 7 tokens");
+        check_refused(with("eos_token_id", Value::U32(7)), "special token 7 of 7");
+        check_refused(with("tokens", Value::Bool(true)), "not a list of texts");
+        check_refused(with("add_bos_token", Value::Bool(true)), "bos_token_id");
+        let without_pre = byte_level(|entries| entries.retain(|(key, _)| *key != "pre"));
+        check_refused(without_pre, "no `tokenizer.ggml.pre`");
+    }
+
+    #[test]
+    fn a_sentencepiece_vocabulary_spells_in_bytes_what_is_no_token() {
+        let tokens =
+            ["<unk>", "<s>", "</s>", "<0xC3>", "<0xA9>", "\u{2581}", "a", "b", "ab", "\u{2581}a"];
+        let scores = [0.0, 0.0, 0.0, 0.0, 0.0, -1.0, -2.0, -3.0, -4.0, -5.0];
+        let entries = [
+            ("model", text("llama")),
+            ("tokens", texts(&tokens)),
+            ("token_type", kinds(&[2, 3, 3, 6, 6, 1, 1, 1, 1, 1])),
+            ("scores", Value::Array(scores.map(Value::F32).to_vec())),
+        ];
+        let tokenizer = build(&entries).unwrap();
+        let ids = tokenizer.encode("ab é</s>", SpecialTokens::Parse).unwrap();
+        // `ab` has the higher score, so the space before it stays alone.
+        assert_eq!(ids, [5, 8, 5, 3, 4, 2]);
+        assert_eq!(tokenizer.decode(&ids), "ab é");
+        assert_eq!(tokenizer.decode(&ids[..4]), "ab ");
+        assert_eq!((tokenizer.bos(), tokenizer.adds_bos()), (Some(1), true));
+        let error = tokenizer.encode("ü", SpecialTokens::Plain).unwrap_err().to_string();
+        assert!(error.contains("0xbc"), "{error}");
+    }
+}

@@ -58,7 +58,8 @@ impl SentencePiece {
         });
         let symbols = merge(characters.collect(), |left, right| {
             let piece = self.pieces.get(&spelled[left.start..right.end])?;
-            Some(Merged { priority: Score(piece.score), id: piece.id })
+            // Adding zero makes one zero of two.
+            Some(Merged { priority: Score(piece.score + 0.0), id: piece.id })
         });
         for symbol in symbols {
             match symbol.id {
