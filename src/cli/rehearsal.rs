@@ -40,8 +40,7 @@ pub(super) fn print_counts(prepared: &Prepared) -> anyhow::Result<Ending> {
         requests.iter().filter_map(|request| request.prompt.clone().ok()).collect();
     let prefill = model.prefill(&possible);
     let n_trimmed = requests.iter().filter(|request| is_trimmed(request)).count();
-    let n_comments: usize =
-        corpus.scorable_targets().map(|target| target.comments.len()).sum();
+    let n_comments: usize = corpus.scorable_targets().map(|target| target.comments.len()).sum();
     let n_new_most = possible.len() * plan.settings.max_new_tokens;
 
     let mut table = Table::new(&["what", "how many"]);

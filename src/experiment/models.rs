@@ -49,7 +49,13 @@ impl TextModel for LocalBackend {
 
 impl TextModel for Scripted {
     fn show(&self, prompt: &Prompt) -> anyhow::Result<String> {
-        Ok(prompt.system.iter().chain([&prompt.user]).map(String::as_str).collect::<Vec<_>>().join("\n\n"))
+        Ok(prompt
+            .system
+            .iter()
+            .chain([&prompt.user])
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("\n\n"))
     }
 
     fn prefill(&self, prompts: &[Prompt]) -> Prefill {

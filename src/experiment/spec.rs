@@ -68,7 +68,7 @@ pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow:
             ScorerName::Embedding(folder) => json!({
                 "embedding": folder.file_name(),
                 "files": identities.of_folder(folder)?,
-                "calibration": Calibration::shipped_digest(),
+                "calibration": Calibration::source_digest(folder)?.to_hex().as_str(),
             }),
             ScorerName::Judge(model) => json!({
                 "judge": identities.of_model(model)?,

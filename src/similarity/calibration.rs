@@ -104,6 +104,20 @@ impl Calibration {
         })
     }
 
+    /// A digest of what [`of`](Self::of) would read for an encoder's folder: the
+    /// calibration in it, or else those that come with the program.
+    pub fn source_digest(folder: &Utf8Path) -> std::io::Result<blake3::Hash> {
+        let path = folder.join(FILE_NAME);
+        if path.exists() {
+            return Ok(blake3::hash(&fs_err::read(path)?));
+        }
+        let mut hasher = blake3::Hasher::new();
+        for (_, text) in SHIPPED {
+            hasher.update(text.as_bytes());
+        }
+        Ok(hasher.finalize())
+    }
+
     /// Parses the TOML of a calibration; `path` is for messages.
     pub fn parse(text: &str, path: &Utf8Path) -> Result<Self, CalibrationError> {
         let file: CalibrationFile =
