@@ -251,17 +251,15 @@ mod tests {
 
     #[test]
     fn a_value_out_of_range_is_named_with_its_option() {
-        let cases: [(fn(&mut RunOptions), &str); 6] = [
-            (|o| o.top_p = Some(0.0), "--top-p"),
-            (|o| o.temperature = Some(f64::NAN), "--temperature"),
-            (|o| o.max_new_tokens = Some(0), "--max-new-tokens"),
-            (|o| o.empty = Some("zero".to_owned()), "--empty"),
-            (|o| o.condition = Some("v3".to_owned()), "--condition"),
-            (|o| o.scorer = Some("chrf".to_owned()), "--scorer"),
+        let cases: [(RunOptions, &str); 6] = [
+            (RunOptions { top_p: Some(0.0), ..least() }, "--top-p"),
+            (RunOptions { temperature: Some(f64::NAN), ..least() }, "--temperature"),
+            (RunOptions { max_new_tokens: Some(0), ..least() }, "--max-new-tokens"),
+            (RunOptions { empty: Some("zero".to_owned()), ..least() }, "--empty"),
+            (RunOptions { condition: Some("v3".to_owned()), ..least() }, "--condition"),
+            (RunOptions { scorer: Some("chrf".to_owned()), ..least() }, "--scorer"),
         ];
-        for (change, name) in cases {
-            let mut given = least();
-            change(&mut given);
+        for (given, name) in cases {
             let error = plan(&given).unwrap_err().to_string();
             assert!(error.starts_with(name), "{error}");
         }

@@ -29,7 +29,7 @@ pub fn render_text(table: &Table) -> String {
     let lines = || std::iter::once(&table.head).chain(&table.rows);
     let widths: Vec<usize> = (0..n_columns)
         .map(|column| lines().filter_map(|row| row.get(column)).map(|cell| width(cell)).max())
-        .map(|widest| widest.unwrap_or_default())
+        .map(Option::unwrap_or_default)
         .collect();
     let to_right: Vec<bool> = (0..n_columns)
         .map(|column| 0 < column && table.rows.iter().all(|row| is_number(row.get(column))))
