@@ -18,5 +18,5 @@ models="${UNIMATCH_MODELS:-models/cache}"
 echo "== running"
 exec cargo run --locked --release --quiet -- run tests/fixtures/corpus \
     --generator "local:$models/SmolLM2-135M-Instruct.Q4_1.gguf" \
-    --scorer "embedding:$models/all-MiniLM-L6-v2" \
+    --scorer "embedding:$models/all-MiniLM-L6-v2" --condition v1+guided --max-new-tokens 120 \
     --out runs/quickstart "$@"

@@ -73,6 +73,12 @@ pub enum ScriptError {
         /// The line, counted from one.
         line: usize,
     },
+    /// There is nothing to reply with.
+    #[error("{origin} holds no rule")]
+    Empty {
+        /// The file.
+        origin: String,
+    },
     /// The file system failed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -102,6 +108,9 @@ impl Scripted {
                 return Err(ScriptError::Ambiguous { origin: origin.to_owned(), line });
             }
             parsed.push(rule);
+        }
+        if parsed.is_empty() {
+            return Err(ScriptError::Empty { origin: origin.to_owned() });
         }
         let name = Utf8Path::new(origin).file_name().unwrap_or(origin);
         Ok(Self {

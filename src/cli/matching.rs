@@ -7,10 +7,10 @@ use clap::ValueEnum;
 
 use super::{Ending, prepare::Prepared, run::drive};
 use crate::metrics::{
-    Averages, EmptyAnswers, Evaluation, PrecisionRecall, SubsetMetrics, evaluate,
+    EmptyAnswers, evaluate,
     release::{self, MissingPairs, ReadOptions, Release},
 };
-use crate::{experiment::Until, run::RunStore};
+use crate::{experiment::Until, report, run::RunStore};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -93,13 +93,13 @@ fn match_run(run: &Utf8Path) -> anyhow::Result<Ending> {
     drive(&prepared, &store, Until::Match, Until::Match)
 }
 
-fn match_release(args: &Args, release: &Utf8Path) -> anyhow::Result<Ending> {
+fn match_release(args: &Args, release_dir: &Utf8Path) -> anyhow::Result<Ending> {
     let missing_pairs = match args.missing_pairs {
         Missing::Refuse => MissingPairs::Refuse,
         Missing::Unscored => MissingPairs::Unscored,
     };
     let options = ReadOptions { scores: args.scores.clone(), missing_pairs };
-    let release = release::load(release, &options)?;
+    let release = release::load(release_dir, &options)?;
     let empty_answers = match args.empty {
         Empty::Skip => EmptyAnswers::Skip,
         Empty::Count => EmptyAnswers::Count,
@@ -111,8 +111,19 @@ fn match_release(args: &Args, release: &Utf8Path) -> anyhow::Result<Ending> {
             let figures = release::figures(&evaluation);
             writeln!(out, "{}", serde_json::to_string_pretty(&figures)?)?;
         }
-        Format::Csv => write_csv(&mut out, &evaluation)?,
-        Format::Text => write_text(&mut out, &evaluation)?,
+        Format::Csv => {
+            write!(out, "{}", report::render_csv(&report::all_figures(&evaluation))?)?;
+        }
+        Format::Text => {
+            writeln!(out, "{}", report::render_text(&report::figures(&evaluation)))?;
+            writeln!(out, "{}", report::render_text(&report::coverage(&evaluation)))?;
+            let version = env!("CARGO_PKG_VERSION");
+            let empty = match args.empty {
+                Empty::Skip => "skip",
+                Empty::Count => "count",
+            };
+            writeln!(out, "unimatch {version} | release {release_dir} | empty answers {empty}")?;
+        }
     }
     out.flush()?;
     write_notes(&release)?;
@@ -127,134 +138,5 @@ fn write_notes(release: &Release) -> io::Result<()> {
     for note in &release.notes {
         writeln!(stderr, "note: {note}")?;
     }
-    Ok(())
-}
-
-fn write_text(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
-    let empty = match evaluation.empty_answers {
-        EmptyAnswers::Count => "count as missing every gold unit",
-        EmptyAnswers::Skip => "are left out",
-    };
-    writeln!(out, "Empty answers {empty}.")?;
-    for (name, subset) in evaluation.subsets() {
-        writeln!(out)?;
-        write_coverage(out, name, subset)?;
-        writeln!(out, "{:24}{:^24}{:^24}", "", "micro", "macro")?;
-        let headings = ["P", "R", "F1", "P", "R", "F1"];
-        write!(out, "{:24}", "")?;
-        for heading in headings {
-            write!(out, "{heading:>8}")?;
-        }
-        writeln!(out)?;
-        for (measure, averages) in measures(&subset.estimate) {
-            write_row(out, &measure, averages)?;
-        }
-        if let Some(bounds) = &subset.bounds {
-            write_row(out, "soft, at least", bounds.lower.soft)?;
-            write_row(out, "soft, at most", bounds.upper.soft)?;
-        }
-    }
-    if evaluation.full.bounds.is_some() {
-        writeln!(out)?;
-        writeln!(
-            out,
-            "At least and at most: over all paragraphs, with 0 and 4 for every unscored"
-        )?;
-        writeln!(
-            out,
-            "pair, and an empty and a perfect answer where there is none. The bounds of"
-        )?;
-        writeln!(out, "the threshold figures are in -f csv.")?;
-    }
-    Ok(())
-}
-
-fn write_coverage(out: &mut impl Write, name: &str, subset: &SubsetMetrics) -> io::Result<()> {
-    let (paragraphs, pairs) = (subset.coverage.paragraphs, subset.coverage.pairs);
-    writeln!(
-        out,
-        "{name}: {} of {} paragraphs evaluated, with {} generated and {} gold units",
-        paragraphs.n_evaluated,
-        paragraphs.n_total,
-        subset.estimate.n_generated,
-        subset.estimate.n_gold
-    )?;
-    for (count, what) in [
-        (paragraphs.n_empty_answers, "paragraphs with an answer without any unit"),
-        (paragraphs.n_failed, "paragraphs with no feedback, or with none that is cut into units"),
-        (paragraphs.n_with_unscored_pairs, "paragraphs with an unscored pair"),
-        (pairs.n_unscored, "unscored pairs"),
-    ] {
-        if 0 < count {
-            writeln!(out, "  {what}: {count}")?;
-        }
-    }
-    Ok(())
-}
-
-fn write_row(out: &mut impl Write, name: &str, averages: Averages) -> io::Result<()> {
-    write!(out, "  {name:22}")?;
-    for PrecisionRecall { precision, recall, f1 } in [averages.micro, averages.r#macro] {
-        for figure in [precision, recall, f1] {
-            match figure {
-                Some(value) => write!(out, "{value:>8.4}")?,
-                None => write!(out, "{:>8}", "-")?,
-            }
-        }
-    }
-    writeln!(out)
-}
-
-/// The soft figures and those of each threshold, with their names.
-fn measures(measures: &crate::metrics::Measures) -> Vec<(String, Averages)> {
-    let mut rows = vec![("soft".to_owned(), measures.soft)];
-    let thresholds = measures.threshold.iter();
-    rows.extend(thresholds.map(|(tau, &averages)| (format!("threshold {tau}"), averages)));
-    rows
-}
-
-fn write_csv(out: &mut impl Write, evaluation: &Evaluation) -> anyhow::Result<()> {
-    let mut csv = csv::Writer::from_writer(out);
-    csv.write_record([
-        "subset",
-        "figures",
-        "measure",
-        "average",
-        "precision",
-        "recall",
-        "f1",
-        "n_paragraphs",
-        "n_generated",
-        "n_gold",
-    ])?;
-    for (name, subset) in evaluation.subsets() {
-        let bounds = subset.bounds.as_ref();
-        let figures = [
-            ("estimate", Some(&subset.estimate)),
-            ("lower", bounds.map(|bounds| &bounds.lower)),
-            ("upper", bounds.map(|bounds| &bounds.upper)),
-        ];
-        for (kind, figures) in figures {
-            let Some(figures) = figures else { continue };
-            for (measure, averages) in measures(figures) {
-                for (average, values) in [("micro", averages.micro), ("macro", averages.r#macro)] {
-                    let cell = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
-                    csv.write_record([
-                        name,
-                        kind,
-                        &measure,
-                        average,
-                        &cell(values.precision),
-                        &cell(values.recall),
-                        &cell(values.f1),
-                        &figures.n_paragraphs.to_string(),
-                        &figures.n_generated.to_string(),
-                        &figures.n_gold.to_string(),
-                    ])?;
-                }
-            }
-        }
-    }
-    csv.flush()?;
     Ok(())
 }

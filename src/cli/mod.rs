@@ -24,7 +24,13 @@ use crate::experiment::Until;
 
 /// Evaluate feedback on student writing against what instructors wrote.
 #[derive(Debug, Parser)]
-#[command(name = "unimatch", version, propagate_version = true, max_term_width = 100)]
+#[command(
+    name = "unimatch",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    args_override_self = true
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -60,6 +66,14 @@ pub enum Ending {
 /// The exit code of a command that failed.
 const FAILED: u8 = 1;
 
+/// The exit code of a command that was given what cannot be.
+const WRONG_USAGE: u8 = 2;
+
+/// A setting that has no value it needs, or one that cannot be.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:#}")]
+struct WrongUsage(anyhow::Error);
+
 /// Parses the command line and runs it.
 ///
 /// Exit codes: 0 done; 1 failed, with one message on standard error; 2 the
@@ -72,7 +86,8 @@ pub fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             write_error(&error);
-            ExitCode::from(FAILED)
+            let wrong_usage = error.downcast_ref::<WrongUsage>().is_some();
+            ExitCode::from(if wrong_usage { WRONG_USAGE } else { FAILED })
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use camino::Utf8Path;
-
+use super::WrongUsage;
 use crate::{
     config::{self, RunOptions},
     corpus::Corpus,
-    experiment::{Models, Plan},
+    experiment::{Models, Plan, specification},
     prompt::Library,
     run::RunStore,
 };
@@ -23,7 +22,7 @@ pub(super) struct Prepared {
 impl Prepared {
     /// Resolves the options and loads the drafts and templates they name.
     pub(super) fn new(options: &RunOptions) -> anyhow::Result<Self> {
-        let plan = config::plan(options)?;
+        let plan = config::plan(options).map_err(WrongUsage)?;
         let models = open_models(options)?;
         let corpus = super::corpus::load(&plan.corpus)?.select(&plan.selection)?;
         let library = match &plan.prompts {
@@ -39,22 +38,15 @@ impl Prepared {
         let stored = RunOptions::load(&store.dir().join("config.toml"))?;
         let given = RunOptions { threads: n_threads, ..RunOptions::default() };
         let prepared = Self::new(&given.over(&stored)?)?;
-        prepared.check(store.dir())?;
+        store.check(&specification(&prepared.plan, &prepared.corpus, &prepared.library)?)?;
         Ok(prepared)
-    }
-
-    /// Refuses to go on with a run whose corpus, models or prompts have changed.
-    fn check(&self, dir: &Utf8Path) -> anyhow::Result<()> {
-        let spec = crate::experiment::specification(&self.plan, &self.corpus, &self.library)?;
-        RunStore::open_or_create(dir, crate::run::Manifest::new(spec, serde_json::Value::Null))?;
-        Ok(())
     }
 }
 
 /// Takes the threads that the options allow.
 pub(super) fn open_models(options: &RunOptions) -> anyhow::Result<Models> {
     let n_cores = std::thread::available_parallelism()?.get();
-    let machine = config::machine(options, n_cores)?;
+    let machine = config::machine(options, n_cores).map_err(WrongUsage)?;
     rayon::ThreadPoolBuilder::new().num_threads(machine.n_threads).build_global()?;
     Ok(Models::new(machine))
 }

@@ -1,16 +1,11 @@
 //! `--print-prompts` and `--dry-run`: what a run would do.
 
-use std::{
-    io::Write,
-    time::{Duration, Instant},
-};
-
-use anyhow::Context;
+use std::{io::Write, time::Instant};
 
 use super::{Ending, prepare::Prepared};
 use crate::{
     backend::{Request, Sampling},
-    experiment::{TextModel, prompts},
+    experiment::{TextModel, prompts, sampling},
     generate::FeedbackRequest,
     prompt::Prompt,
     report::{Table, render_text},
@@ -58,19 +53,24 @@ pub(super) fn print_counts(prepared: &Prepared) -> anyhow::Result<Ending> {
     if let Some(error) = requests.iter().find_map(|request| request.prompt.as_ref().err()) {
         writeln!(out, "first paragraph without a prompt: {error}\n")?;
     }
-    if let Some(prompt) = possible.first() {
-        let speed = probe(&*model, prompt)?;
-        let seconds = prefill.n_prefill_tokens as f64 / speed.prefill_tokens_per_s
-            + n_new_most as f64 / speed.reply_tokens_per_s;
-        writeln!(
-            out,
-            "measured on one prompt: {:.0} prompt tokens/s, {:.0} reply tokens/s\n\
-             writing the feedback takes about {} if every reply is as long as allowed\n\
-             (several replies are written together, which is faster than measured here)",
-            speed.prefill_tokens_per_s,
-            speed.reply_tokens_per_s,
-            in_words(seconds),
-        )?;
+    let sampling = sampling(plan);
+    match possible.iter().take(MAX_PROBES).find_map(|prompt| probe(&*model, prompt, &sampling)) {
+        Some(speed) => {
+            let seconds = prefill.n_prefill_tokens as f64 / speed.prefill_tokens_per_s
+                + n_new_most as f64 / speed.reply_tokens_per_s;
+            writeln!(
+                out,
+                "measured on one prompt: {:.0} prompt tokens/s, {:.0} reply tokens/s\n\
+                 writing the feedback takes about {} if every reply is as long as allowed\n\
+                 (several replies are written together, which is faster than measured here)",
+                speed.prefill_tokens_per_s,
+                speed.reply_tokens_per_s,
+                in_words(seconds),
+            )?;
+        }
+        None => {
+            writeln!(out, "no estimate of the time: the first replies are too short to measure")?;
+        }
     }
     Ok(Ending::Done)
 }
@@ -85,34 +85,30 @@ struct Speed {
     reply_tokens_per_s: f64,
 }
 
+/// The prompts that are tried before the estimate is given up.
+const MAX_PROBES: usize = 4;
+
+/// The tokens of a reply that is long enough to measure.
+const N_PROBE_TOKENS: usize = 24;
+
 /// Asks for one token and then for some more of the same reply: the difference
-/// is the time of writing.
-fn probe(model: &dyn TextModel, prompt: &Prompt) -> anyhow::Result<Speed> {
-    let ask = |max_new_tokens: usize| -> anyhow::Result<(Duration, usize, usize)> {
-        let sampling = Sampling {
-            temperature: 0.0,
-            top_p: 1.0,
-            top_k: None,
-            repetition_penalty: 1.0,
-            max_new_tokens,
-            seed: 0,
-            stop: Vec::new(),
-        };
-        let request = Request { prompt: prompt.clone(), sampling };
+/// is the time of writing. `None` where the model has no more to say, or fails.
+fn probe(model: &dyn TextModel, prompt: &Prompt, sampling: &Sampling) -> Option<Speed> {
+    let ask = |max_new_tokens: usize| {
+        let sampling = Sampling { max_new_tokens, ..sampling.clone() };
         let begun = Instant::now();
-        let completion = model
-            .complete(&[request])
-            .pop()
-            .context("the model gave no reply to the first prompt")??;
-        let usage = completion.usage;
-        Ok((begun.elapsed(), usage.n_prompt_tokens, usage.n_completion_tokens))
+        let reply = model.complete(&[Request { prompt: prompt.clone(), sampling }]).pop()?.ok()?;
+        Some((begun.elapsed(), reply.usage))
     };
-    let (first, n_prompt, n_first) = ask(1)?;
-    let (second, _, n_second) = ask(17)?;
-    let writing = second.saturating_sub(first).as_secs_f64().max(1e-6);
-    Ok(Speed {
-        prefill_tokens_per_s: n_prompt as f64 / first.as_secs_f64().max(1e-6),
-        reply_tokens_per_s: (n_second.saturating_sub(n_first)).max(1) as f64 / writing,
+    let (first, _) = ask(1)?;
+    let (second, usage) = ask(N_PROBE_TOKENS)?;
+    let writing = second.checked_sub(first).filter(|writing| !writing.is_zero())?;
+    if usage.n_completion_tokens < N_PROBE_TOKENS / 2 {
+        return None;
+    }
+    Some(Speed {
+        prefill_tokens_per_s: usage.n_prompt_tokens as f64 / first.as_secs_f64(),
+        reply_tokens_per_s: (usage.n_completion_tokens - 1) as f64 / writing.as_secs_f64(),
     })
 }
 

@@ -85,7 +85,7 @@ fn open(prepared: &Prepared, out: &camino::Utf8Path) -> anyhow::Result<RunStore>
     });
     let store = RunStore::open_or_create(out, Manifest::new(spec, provenance))?;
     let path = out.join("config.toml");
-    if !path.exists() {
+    if !path.exists() || !store.has_records()? {
         let options = config::options(&prepared.plan, out, prepared.models.machine());
         let text = format!(
             "# The settings of this run: `unimatch run --config {path}` goes on with it, or repeats\n\

@@ -52,6 +52,13 @@ pub(super) fn print(out: &mut impl Write, dir: &Utf8Path, driven: &Driven) -> io
         }
         writeln!(out)?;
     }
+    if 0 < driven.n_unready {
+        writeln!(
+            out,
+            "{} paragraphs are not ready for this: the stages before it are not done with them",
+            driven.n_unready
+        )?;
+    }
     writeln!(out, "run: {dir}")
 }
 
@@ -73,11 +80,13 @@ fn print_notes(out: &mut impl Write, results: &Results) -> io::Result<()> {
     if any { writeln!(out) } else { Ok(()) }
 }
 
-/// How a command ends that drove stages.
+/// How a command ends that drove stages: incomplete where anything failed, is
+/// unscored, or was not ready.
 pub(super) fn ending(driven: &Driven) -> Ending {
-    if driven.tallies.iter().any(|(_, tally)| 0 < tally.n_failed) {
-        Ending::Incomplete
-    } else {
-        Ending::Done
-    }
+    let failed = driven.tallies.iter().any(|(_, tally)| 0 < tally.n_failed);
+    let uncovered = driven.results.as_ref().is_some_and(|(results, _)| {
+        let coverage = results.evaluation.full.coverage;
+        0 < coverage.paragraphs.n_failed + coverage.pairs.n_unscored
+    });
+    if failed || uncovered || 0 < driven.n_unready { Ending::Incomplete } else { Ending::Done }
 }

@@ -18,6 +18,7 @@ const DEFAULT_JUDGE_BATCH_SIZE: usize = 50;
 const DEFAULT_JUDGE_RETRIES: usize = 2;
 const DEFAULT_KV_MEMORY_MIB: usize = 2048;
 const DEFAULT_BATCH_SIZE: usize = 256;
+const MAX_THREADS: usize = 1024;
 
 /// The plan that some options make, the defaults filled in.
 ///
@@ -71,9 +72,13 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
 
 /// What the options say of the machine; `n_cores` is what this process may use.
 pub fn machine(options: &RunOptions, n_cores: usize) -> anyhow::Result<Machine> {
+    let n_threads = positive("threads", options.threads, n_cores)?;
+    if MAX_THREADS < n_threads {
+        bail!("--threads: {n_threads} is more than {MAX_THREADS}");
+    }
     let kv_memory_mib = positive("kv-memory", options.kv_memory, DEFAULT_KV_MEMORY_MIB)?;
     Ok(Machine {
-        n_threads: positive("threads", options.threads, n_cores)?,
+        n_threads,
         kv_memory_bytes: kv_memory_mib
             .checked_mul(1 << 20)
             .context("--kv-memory is more than any machine has")?,

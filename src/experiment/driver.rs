@@ -53,6 +53,9 @@ pub struct Run<'a> {
 pub struct Driven {
     /// How each stage stands, in order.
     pub tallies: Vec<(&'static str, Tally)>,
+    /// The paragraphs that a stage driven alone found nothing for, since those
+    /// before it are not done.
+    pub n_unready: usize,
     /// The results, where it was driven to the end.
     pub results: Option<(Results, Vec<ParagraphResult>)>,
 }
@@ -63,18 +66,26 @@ impl Run<'_> {
     /// driven alone takes what is there.
     pub fn drive(&self, from: Until, until: Until) -> anyhow::Result<Driven> {
         let mut tallies = Vec::new();
+        let mut n_unready = 0;
         if from <= Until::Generate {
             tallies.push(self.generate()?);
             tallies.push(self.clean()?);
         }
         if from <= Until::Segment && Until::Segment <= until {
+            if from == Until::Segment {
+                n_unready = self.with_cleaned(|_, failures| Ok(failures.len()))?;
+            }
             tallies.push(self.segment()?);
         }
         if from <= Until::Score && Until::Score <= until {
+            if from == Until::Score {
+                let is_unready = |cut: &&CutParagraph<'_>| cut.units.is_err();
+                n_unready = self.with_cut(|cut| Ok(cut.iter().filter(is_unready).count()))?;
+            }
             tallies.push(self.score()?);
         }
         let results = if until == Until::Match { Some(self.results()?) } else { None };
-        Ok(Driven { tallies, results })
+        Ok(Driven { tallies, n_unready, results })
     }
 
     fn settings(&self) -> Drive<'_> {
@@ -97,19 +108,7 @@ impl Run<'_> {
         }
         let model = self.models.open(&self.plan.generator)?;
         let requests = work::prompts(self.plan, self.corpus, self.library, &*model)?;
-        let settings = &self.plan.settings;
-        let stage = GenerateStage {
-            backend: &*model,
-            sampling: Sampling {
-                temperature: settings.temperature,
-                top_p: settings.top_p,
-                top_k: settings.top_k,
-                repetition_penalty: settings.repetition_penalty,
-                max_new_tokens: settings.max_new_tokens,
-                seed: settings.seed,
-                stop: Vec::new(),
-            },
-        };
+        let stage = GenerateStage { backend: &*model, sampling: sampling(self.plan) };
         Ok((GenerateStage::NAME, drive(&stage, requests, self.settings())?))
     }
 
@@ -187,9 +186,12 @@ impl Run<'_> {
         let records = self.store.records::<CleanStage>()?;
         let mut failures = Failures::new();
         for target in self.corpus.scorable_targets() {
-            if let Some(Outcome::Failed { error }) = generated.get(&target.id().to_string()) {
-                failures.insert(target.id(), (GenerateStage::NAME, error.clone()));
-            }
+            let error = match generated.get(&target.id().to_string()) {
+                Some(Outcome::Done(_)) => continue,
+                Some(Outcome::Failed { error }) => error.clone(),
+                None => NOT_DONE.to_owned(),
+            };
+            failures.insert(target.id(), (GenerateStage::NAME, error));
         }
         let mut by_paragraph = BTreeMap::new();
         for reply in work::replies(self.corpus, &generated) {
@@ -201,8 +203,7 @@ impl Run<'_> {
                     by_paragraph.insert(reply.paragraph, outcome);
                 }
                 None => {
-                    let error = "not done yet".to_owned();
-                    failures.insert(reply.paragraph, (CleanStage::NAME, error));
+                    failures.insert(reply.paragraph, (CleanStage::NAME, NOT_DONE.to_owned()));
                 }
             }
         }
@@ -222,5 +223,22 @@ impl Run<'_> {
     }
 }
 
+/// Why there is nothing of a stage that was not driven so far.
+pub(super) const NOT_DONE: &str = "not done yet";
+
 /// Where feedback is missing: the stage that failed, and why.
 pub(super) type Failures = BTreeMap<ParagraphId, (&'static str, String)>;
+
+/// How the replies of a plan are drawn; the seed is the run's.
+pub fn sampling(plan: &Plan) -> Sampling {
+    let settings = &plan.settings;
+    Sampling {
+        temperature: settings.temperature,
+        top_p: settings.top_p,
+        top_k: settings.top_k,
+        repetition_penalty: settings.repetition_penalty,
+        max_new_tokens: settings.max_new_tokens,
+        seed: settings.seed,
+        stop: Vec::new(),
+    }
+}

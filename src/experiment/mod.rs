@@ -11,7 +11,7 @@ mod roles;
 mod spec;
 mod work;
 
-pub use driver::{Driven, Run, Until};
+pub use driver::{Driven, Run, Until, sampling};
 pub use models::{Models, Prefill, TextModel};
 pub use plan::{ConstrainedUnits, Judging, Machine, Plan};
 pub use results::{ContextCounts, Failure, GoldUnit, ParagraphResult, ReplyCounts, Results};

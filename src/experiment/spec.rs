@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::{CleanerName, ModelName, Plan, ScorerName, SegmenterName};
 use crate::{
     corpus::Corpus,
+    nn::GgufFile,
     prompt::{Library, Purpose},
     run::Manifest,
     similarity::Calibration,
@@ -89,11 +90,18 @@ struct Identities {
 
 impl Identities {
     fn of_model(&mut self, model: &ModelName) -> anyhow::Result<Value> {
-        let (kind, path) = match model {
-            ModelName::Local(path) => ("local", path),
-            ModelName::Scripted(path) => ("scripted", path),
-        };
-        Ok(json!({ kind: self.of_file(path)? }))
+        match model {
+            ModelName::Local(path) => {
+                let file = GgufFile::open(path)?;
+                let digest = |prefix| file.metadata_digest(prefix).to_hex().to_string();
+                Ok(json!({
+                    "local": self.of_file(path)?,
+                    "tokenizer_digest": digest("tokenizer.ggml."),
+                    "template_digest": digest("tokenizer.chat_template"),
+                }))
+            }
+            ModelName::Scripted(path) => Ok(json!({ "scripted": self.of_file(path)? })),
+        }
     }
 
     fn of_file(&mut self, path: &Utf8Path) -> anyhow::Result<FileIdentity> {

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ConstrainedUnits, Plan};
+use super::{
+    ConstrainedUnits, Plan,
+    driver::{Failures, NOT_DONE},
+};
 use crate::{
     corpus::{Corpus, ParagraphId, Target},
     generate::{CleanRecord, FeedbackRequest, Reply, ReplyRecord},
@@ -152,14 +155,14 @@ pub(super) struct StageFailure {
 /// The units of every paragraph, in the order of the corpus.
 pub(super) fn cut_paragraphs<'a>(
     corpus: &'a Corpus,
-    failures: &super::driver::Failures,
+    failures: &Failures,
     cleaned: &Cleaned<'_>,
     segmented: &Records<UnitsRecord>,
 ) -> Vec<CutParagraph<'a>> {
     let units_of = |passage: &Passage| match segmented.get(&passage.key()) {
         Some(Outcome::Done(record)) => Ok(record.units.clone()),
         Some(Outcome::Failed { error }) => Err(error.clone()),
-        None => Err("not done yet".to_owned()),
+        None => Err(NOT_DONE.to_owned()),
     };
     corpus
         .scorable_targets()

@@ -53,6 +53,18 @@ impl GgufFile {
         &self.content
     }
 
+    /// BLAKE3 of the metadata whose keys begin with `prefix`, in order of the keys.
+    pub fn metadata_digest(&self, prefix: &str) -> blake3::Hash {
+        let mut entries: Vec<_> =
+            self.content.metadata.iter().filter(|(key, _)| key.starts_with(prefix)).collect();
+        entries.sort_by_key(|(key, _)| key.as_str());
+        let mut hasher = blake3::Hasher::new();
+        for (key, value) in entries {
+            hasher.update(format!("{key}={value:?}\n").as_bytes());
+        }
+        hasher.finalize()
+    }
+
     /// The size of the file.
     pub fn size_bytes(&self) -> u64 {
         self.map.len() as u64

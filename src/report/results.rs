@@ -38,7 +38,7 @@ fn named_averages(measures: &Measures) -> Vec<(String, &Averages)> {
     let thresholds = measures
         .threshold
         .iter()
-        .map(|(threshold, averages)| (format!("rating >= {}", threshold.get()), averages));
+        .map(|(threshold, averages)| (format!("threshold {threshold}"), averages));
     std::iter::once(("soft".to_owned(), &measures.soft)).chain(thresholds).collect()
 }
 
@@ -91,15 +91,16 @@ pub fn coverage(evaluation: &Evaluation) -> Table {
 
 /// Every figure, a row each, for `results.csv`.
 ///
-/// Columns: `subset`, `measure` (`soft`, `tau1` to `tau4`), `average` (`micro`,
-/// `macro`), `of` (`estimate`, `lower`, `upper`), `precision`, `recall`, `f1`
-/// (empty where there is no value), `n_paragraphs`, `n_generated`, `n_gold`.
+/// Columns: `subset`, `figures` (`estimate`, `lower`, `upper`), `measure` (`soft`,
+/// `threshold 1` to `threshold 4`), `average` (`micro`, `macro`), `precision`,
+/// `recall`, `f1` (empty where there is no value), `n_paragraphs`, `n_generated`,
+/// `n_gold`.
 pub fn all_figures(evaluation: &Evaluation) -> Table {
     let mut table = Table::new(&[
         "subset",
+        "figures",
         "measure",
         "average",
-        "of",
         "precision",
         "recall",
         "f1",
@@ -121,7 +122,7 @@ pub fn all_figures(evaluation: &Evaluation) -> Table {
 
 fn push_measures(table: &mut Table, subset: &str, kind: &str, measures: &Measures) {
     let thresholds =
-        measures.threshold.iter().map(|(tau, averages)| (format!("tau{}", tau.get()), averages));
+        measures.threshold.iter().map(|(tau, averages)| (format!("threshold {tau}"), averages));
     for (measure, averages) in
         std::iter::once(("soft".to_owned(), &measures.soft)).chain(thresholds)
     {
@@ -130,9 +131,9 @@ fn push_measures(table: &mut Table, subset: &str, kind: &str, measures: &Measure
                 |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
             table.push([
                 subset.to_owned(),
+                kind.to_owned(),
                 measure.clone(),
                 average.to_owned(),
-                kind.to_owned(),
                 exact(figures.precision),
                 exact(figures.recall),
                 exact(figures.f1),

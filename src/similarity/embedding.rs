@@ -42,7 +42,8 @@ impl EmbeddingScorer {
     pub fn open(folder: &Utf8Path) -> Result<Self, EmbeddingScorerError> {
         let encoder = SentenceEncoder::load(folder)?;
         let calibration = Calibration::of(&encoder, folder)?;
-        let id = format!("embedding:{}", encoder.name());
+        let digest: String = encoder.digest().chars().take(8).collect();
+        let id = format!("embedding:{}#{digest}", encoder.name());
         Ok(Self { id, encoder, calibration })
     }
 

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture should fail")]
 
+mod chain;
 mod chat;
 mod clockwork;
 mod corpus;

@@ -183,7 +183,7 @@ fn a_judge_that_answers_nonsense_leaves_pairs_unscored_and_never_at_zero() {
     assert_eq!(pairs["n_scored"], 0, "{pairs}");
     assert!(0 < pairs["n_unscored"].as_u64().unwrap(), "{pairs}");
     assert_eq!(full["bounds"]["lower"]["soft"]["micro"]["f1"], 0.0);
-    assert!(0.5 < full["bounds"]["upper"]["soft"]["micro"]["f1"].as_f64().unwrap());
+    assert!(0.0 < full["bounds"]["upper"]["soft"]["micro"]["f1"].as_f64().unwrap());
     let scored = full["estimate"]["n_paragraphs"].as_u64().unwrap();
     let empty = full["coverage"]["paragraphs"]["n_empty_answers"].as_u64().unwrap();
     assert_eq!(scored, empty, "only empty answers need no rating");
@@ -223,7 +223,15 @@ fn a_segmenter_that_rewrites_the_text_fails_that_text_alone() {
 
 #[test]
 fn wrong_usage_ends_with_code_two() {
-    for args in [&["run", "--no-such-flag"][..], &["nonsense"], &["match"]] {
+    let cases: [&[&str]; 6] = [
+        &["run", "--no-such-flag"],
+        &["nonsense"],
+        &["match"],
+        &["run"],
+        &["run", "x", "--generator", "local:m.gguf", "--temperature", "nan"],
+        &["run", "x", "--generator", "local:m.gguf", "-j", "0"],
+    ];
+    for args in cases {
         let output = unimatch().args(args).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{args:?}");
     }

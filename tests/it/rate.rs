@@ -108,7 +108,8 @@ fn a_calibration_in_the_encoders_folder_holds_for_its_weights_only() {
     let scorer = EmbeddingScorer::open(&encoder).unwrap();
     let pair = UnitPair { generated: "Who?", gold: "Fix the comma." };
     let rating = scorer.score(&[pair]).remove(0).unwrap();
-    assert_eq!((scorer.id(), rating.get()), ("embedding:all-MiniLM-L6-v2", 3.0));
+    assert!(scorer.id().starts_with("embedding:all-MiniLM-L6-v2#"), "{}", scorer.id());
+    assert!((rating.get() - 3.0).abs() < 1e-12);
 
     fs_err::write(&path, calibration("0123")).unwrap();
     let error = EmbeddingScorer::open(&encoder).err().unwrap().to_string();

@@ -78,14 +78,15 @@ fn empty_answers_count_if_asked() {
 fn table_says_what_the_figures_rest_on() {
     let assert = matching(&material::fixture("release")).assert().success();
     let text = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
-    for part in [
-        "full: 9 of 12 paragraphs evaluated, with 19 generated and 15 gold units",
-        "paragraphs with an answer without any unit: 1",
-        "paragraphs with no feedback, or with none that is cut into units: 2",
-        "  soft                    0.5658  0.7167  0.6324  0.5880  0.7454  0.6157",
-        "  soft, at most ",
-    ] {
-        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    // The rows of the whole: soft figures with 19 generated and 15 gold units, then 12
+    // paragraphs of which 9 are evaluated, 1 is empty and 2 failed.
+    for row in
+        ["full soft 0.566 0.717 0.632 0.588 0.745 0.616 9 19 15", "full 12 9 1 2 0", "unimatch"]
+    {
+        let found = text
+            .lines()
+            .any(|line| line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(row));
+        assert!(found, "{row:?} is not in\n{text}");
     }
 }
 
@@ -229,8 +230,10 @@ fn missing_pairs_are_unscored_if_asked() {
     edit(&dir.path, "stage1_scores_s1.jsonl", |text| text.split_inclusive('\n').skip(1).collect());
     let assert = matching(&dir.path).args(["--missing-pairs", "unscored"]).assert().code(3);
     let text = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
-    assert!(text.contains("full: 8 of 12 paragraphs evaluated"), "{text}");
-    assert!(text.contains("paragraphs with an unscored pair: 1"), "{text}");
+    let found = text.lines().any(|line| {
+        line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with("full 12 8 1 2 1")
+    });
+    assert!(found, "{text}");
 }
 
 #[test]

@@ -118,6 +118,11 @@ fn parse_jsonl(text: &str) -> Result<Vec<Entry>, Fault> {
 }
 
 fn parse_csv(text: &str) -> Result<Vec<Entry>, Fault> {
+    if text.matches('"').count() % 2 == 1 {
+        // The reader would take all that follows as one field.
+        let reason = "a quotation mark is opened and never closed".to_owned();
+        return Err(Fault { line: None, reason });
+    }
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let headers = reader.headers().map_err(|error| csv_fault(&error))?.clone();
     let columns: Vec<&str> = headers.iter().map(str::trim).collect();

@@ -50,7 +50,7 @@ pub(super) fn pair<'a>(
             if let Some(first) = ids.first() {
                 anyhow::bail!(
                     "{} ids have no {lack}, the first being {first}: add what is missing, or have \
-                     such ids left out",
+                     such ids left out (--unpaired leave-out)",
                     ids.len()
                 );
             }
