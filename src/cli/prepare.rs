@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use anyhow::Context;
+
 use super::WrongUsage;
 use crate::{
     config::{self, RunOptions},
@@ -37,7 +39,13 @@ impl Prepared {
     pub(super) fn of_run(store: &RunStore, n_threads: Option<usize>) -> anyhow::Result<Self> {
         let stored = RunOptions::load(&store.dir().join("config.toml"))?;
         let given = RunOptions { threads: n_threads, ..RunOptions::default() };
-        let prepared = Self::new(&given.over(&stored)?)?;
+        let prepared = Self::new(&given.over(&stored)?).with_context(|| {
+            format!(
+                "cannot go on with {}: relative paths in its config.toml start in the folder where \
+                 it was begun; give this command there, or change them",
+                store.dir()
+            )
+        })?;
         store.check(&specification(&prepared.plan, &prepared.corpus, &prepared.library)?)?;
         Ok(prepared)
     }

@@ -3,14 +3,14 @@
 use std::io::Write;
 
 use anyhow::Context;
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
 use super::{Ending, prepare::Prepared, progress::Bars, rehearsal, summary};
 use crate::{
     config::{self, RunOptions},
     experiment::{Run, Until, specification},
-    run::{Manifest, RunStore, write_atomically},
+    run::{MANIFEST, Manifest, RunStore, write_atomically},
 };
 
 /// What `run` and `generate` take.
@@ -55,7 +55,7 @@ failed: the same command tries those again.";
 /// Runs all stages, or only the first.
 pub(super) fn run(args: &Args, until: Until) -> anyhow::Result<Ending> {
     let options = match &args.config {
-        Some(path) => args.options.over(&RunOptions::load(path)?)?,
+        Some(path) => args.options.over(&load_config(path)?)?,
         None => args.options.clone(),
     };
     let prepared = Prepared::new(&options)?;
@@ -70,8 +70,18 @@ pub(super) fn run(args: &Args, until: Until) -> anyhow::Result<Ending> {
     drive(&prepared, &store, Until::Generate, until)
 }
 
+/// The settings in a file. Those that lie in a run directory are of the run there,
+/// also after it was moved or copied.
+fn load_config(path: &Utf8Path) -> anyhow::Result<RunOptions> {
+    let mut options = RunOptions::load(path)?;
+    if let Some(dir) = path.parent().filter(|dir| dir.join(MANIFEST).exists()) {
+        options.out = Some(dir.to_owned());
+    }
+    Ok(options)
+}
+
 /// Opens the run directory, or begins it.
-fn open(prepared: &Prepared, out: &camino::Utf8Path) -> anyhow::Result<RunStore> {
+fn open(prepared: &Prepared, out: &Utf8Path) -> anyhow::Result<RunStore> {
     let spec = specification(&prepared.plan, &prepared.corpus, &prepared.library)?;
     let provenance = json!({
         "unimatch": env!("CARGO_PKG_VERSION"),

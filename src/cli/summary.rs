@@ -70,6 +70,11 @@ fn print_notes(out: &mut impl Write, results: &Results) -> io::Result<()> {
         (replies.n_ending_removed, "replies lost an unfinished last sentence"),
         (replies.n_off_format, "replies do not keep to the format they were asked for"),
         (replies.n_empty, "replies hold no feedback"),
+        (replies.n_emptied_by_judge, "replies were left empty by the cleaning judge"),
+        (
+            replies.n_refused_by_judge,
+            "replies were cleaned by rules alone: the judge changed words",
+        ),
         (context.n_trimmed, "prompts left out paragraphs of the essay to fit the budget"),
     ];
     let mut any = false;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::work::{CutParagraph, Records};
 use crate::{
     backend::FinishReason,
-    generate::{CleanRecord, ReplyRecord},
+    generate::{CleanRecord, ReplyRecord, Verdict},
     matching::CompleteScores,
     metrics::{Evaluation, Paragraph, ParagraphMetrics, State, measure},
     run::{Fingerprint, Outcome},
@@ -51,6 +51,10 @@ pub struct ReplyCounts {
     pub n_off_format: usize,
     /// Those of which nothing was left as feedback.
     pub n_empty: usize,
+    /// Those of which a cleaning judge left nothing; they are among the empty.
+    pub n_emptied_by_judge: usize,
+    /// Those that a cleaning judge could not clean, so that rules alone did.
+    pub n_refused_by_judge: usize,
     /// Tokens of all prompts.
     pub n_prompt_tokens: usize,
     /// Tokens of all replies.
@@ -136,7 +140,12 @@ pub(super) fn count_replies(
         let Outcome::Done(record) = outcome else { continue };
         replies.n_ending_removed += usize::from(record.is_ending_cut());
         replies.n_off_format += usize::from(record.is_off_format());
-        replies.n_empty += usize::from(record.feedback.trim().is_empty());
+        let is_empty = record.feedback.trim().is_empty();
+        replies.n_empty += usize::from(is_empty);
+        replies.n_emptied_by_judge +=
+            usize::from(is_empty && record.judge == Some(Verdict::Accepted));
+        replies.n_refused_by_judge +=
+            usize::from(matches!(record.judge, Some(Verdict::Refused { .. })));
     }
     (replies, context)
 }

@@ -54,6 +54,8 @@ pub enum Implausible {
     WordsChanged,
     /// It met the limit of tokens.
     BrokenOff,
+    /// It has no words, and does not say that nothing is left either.
+    NoWords,
 }
 
 /// Why a text was not cleaned.
@@ -87,7 +89,8 @@ impl JudgeCleaner {
     ///
     /// A reply is taken only if it did not break off and its words, without the
     /// marks around them, are words of the text in the same order: whatever else
-    /// it does, it adds and changes nothing. No words at all are plausible too.
+    /// it does, it adds and changes nothing. That nothing is left must be said in
+    /// the word of the prompt: a reply without words is a failure to answer.
     /// Where no reply is, the text stays as it was, and the verdict says so.
     pub fn clean(&self, texts: &[&str]) -> Vec<Result<JudgedCleaning, CleaningError>> {
         let mut results: Vec<Option<Result<JudgedCleaning, CleaningError>>> =
@@ -139,6 +142,9 @@ fn plausible(text: &str, completion: &Completion) -> Result<String, Implausible>
     let reply = thought.text.trim();
     if reply == Labels::IN_USE.nothing {
         return Ok(String::new());
+    }
+    if words(reply).next().is_none() {
+        return Err(Implausible::NoWords);
     }
     let mut rest = words(text);
     if words(reply).all(|word| rest.any(|other| other == word)) {

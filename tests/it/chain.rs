@@ -205,3 +205,44 @@ fn a_judge_with_real_replies_rates_through_the_whole_chain() {
     assert!((precision - 1.0).abs() < 1e-12, "every unit finds a partner rated 3");
     assert_eq!(full["estimate"]["threshold"]["4"]["micro"]["precision"], 0.0);
 }
+
+#[test]
+fn a_run_that_was_moved_goes_on_where_it_is_now() {
+    let (_guard, dir) = scratch();
+    let (old, new) = (dir.join("old"), dir.join("new"));
+    succeed(&mut rehearsal(&old));
+    fs_err::rename(&old, &new).unwrap();
+    fs_err::remove_file(new.join("results.json")).unwrap();
+    succeed(unimatch().args(["run", "--config", new.join("config.toml").as_str()]));
+    assert!(new.join("results.json").exists() && !old.exists());
+}
+
+#[test]
+fn a_manifest_that_was_edited_is_told() {
+    let (_guard, dir) = scratch();
+    let run = dir.join("run");
+    succeed(&mut rehearsal(&run));
+    let path = run.join("run.json");
+    let text = fs_err::read_to_string(&path).unwrap();
+    fs_err::write(&path, text.replace("\"seed\": 42", "\"seed\": 43")).unwrap();
+    let message = fail(unimatch().args(["match", run.as_str()]));
+    assert!(message.contains("edited") && message.contains(path.as_str()), "{message}");
+    fs_err::write(&path, "{}").unwrap();
+    let message = fail(unimatch().args(["match", run.as_str()]));
+    assert!(message.contains("no manifest"), "{message}");
+}
+
+#[test]
+fn a_stage_that_comes_too_early_says_so() {
+    let (_guard, dir) = scratch();
+    let run = dir.join("run");
+    let mut generate = rehearsal(&run);
+    let args: Vec<_> = generate.get_args().skip(1).map(ToOwned::to_owned).collect();
+    generate = unimatch();
+    succeed(generate.arg("generate").args(args));
+    for (stage, n_unready) in [("score", "45 paragraphs are not ready"), ("match", "45")] {
+        let output = unimatch().args([stage, run.as_str()]).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{stage}");
+        assert!(text(&output.stdout).contains(n_unready), "{}", text(&output.stdout));
+    }
+}
