@@ -134,9 +134,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
             print(&mut out, &evaluation)?;
             writeln!(
                 out,
-                "unimatch {} | {} ids | segmenter {} | scorer {} | empty answers {}",
+                "unimatch {} | {} ids | references {} | candidates {} | segmenter {} | scorer {} \
+                 | empty answers {}",
                 env!("CARGO_PKG_VERSION"),
                 evaluation.texts.len(),
+                identity(&args.references)?,
+                identity(&args.candidates)?,
                 segmenter.id(),
                 scorer.id(),
                 args.empty,
@@ -147,6 +150,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let coverage = evaluation.metrics.full.coverage;
     let complete = coverage.pairs.n_unscored == 0 && coverage.paragraphs.n_failed == 0;
     Ok(if complete { Ending::Done } else { Ending::Incomplete })
+}
+
+/// The name of a file and the beginning of its BLAKE3.
+fn identity(path: &Utf8Path) -> anyhow::Result<String> {
+    let digest = blake3::hash(&fs_err::read(path)?).to_hex();
+    Ok(format!("{}#{}", path.file_name().unwrap_or(path.as_str()), &digest[..8]))
 }
 
 fn load(path: &Utf8Path) -> anyhow::Result<Vec<texts::Entry>> {

@@ -14,7 +14,8 @@ use crate::{
 /// Write a run in the layout of the public release, for its own code to read.
 ///
 /// The folder gets `seg_model/`, `seg_annot/` and `stage1_scores.jsonl`; `unimatch match --release`
-/// reads them back. Each unit of an instructor becomes an annotation of its own.
+/// reads them back. Each unit of an instructor becomes an annotation of its own, so that figures on
+/// all paragraphs agree, and subsets by number of references count units in place of comments.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Run directory
@@ -41,9 +42,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         store: &store,
         progress: &Silent,
     };
-    let drafts = run.release_drafts()?;
+    let (drafts, n_partial) = run.release_drafts()?;
     let setting = args.setting.clone().unwrap_or_else(|| prepared.plan.condition.to_string());
     release::write(&args.out, &setting, &drafts)?;
-    writeln!(std::io::stdout().lock(), "{} drafts in {}", drafts.len(), args.out)?;
-    Ok(Ending::Done)
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{} drafts in {}", drafts.len(), args.out)?;
+    if n_partial == 0 {
+        return Ok(Ending::Done);
+    }
+    writeln!(
+        out,
+        "{n_partial} paragraphs are not there in full: a stage failed on them, or is not done"
+    )?;
+    Ok(Ending::Incomplete)
 }

@@ -34,20 +34,20 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "run")]
     release: Option<Utf8PathBuf>,
 
-    /// The file of scores, where DIR holds several or none. Its companion
+    /// With --release: the file of scores, where DIR holds several or none. Its companion
     /// (the same name with `_g1GT` before `.jsonl`) is read too, if it is there.
     #[arg(long, value_name = "FILE", conflicts_with = "run")]
     scores: Option<Utf8PathBuf>,
 
-    /// What an answer without any unit counts for.
+    /// With --release: what an answer without any unit counts for (a run says it itself).
     #[arg(long, value_enum, default_value_t = Empty::Skip, conflicts_with = "run")]
     empty: Empty,
 
-    /// What to do about a pair of units without a score.
+    /// With --release: what to do about a pair of units without a score.
     #[arg(long, value_enum, default_value_t = Missing::Refuse, conflicts_with = "run")]
     missing_pairs: Missing,
 
-    /// How to print the figures.
+    /// With --release: how to print the figures (a run leaves all of them in its files).
     #[arg(short, long, value_enum, default_value_t = Format::Text, conflicts_with = "run")]
     format: Format,
 }

@@ -27,7 +27,7 @@ Examples:
 A line of PAIRS is an object like {\"id\": \"7\", \"generated\": \"...\", \"gold\": \"...\"}; other fields are
 ignored. A line of the output is {\"id\": \"7\", \"rating\": 2.5}, {\"id\": \"7\", \"raw\": 0.61}, or
 {\"id\": \"7\", \"error\": \"...\"}, in the order of the input. Without an id, the number of the line
-stands for it. `\"long\": true` marks a pair with a text longer than what the encoder reads at
+stands for it. With --raw, `\"long\": true` marks a pair with a text longer than what the encoder reads at
 once. Exit code 3 if some pairs could not be rated.";
 
 /// Rate pairs of texts from 0 (unrelated) to 4 (equivalent as feedback).

@@ -77,7 +77,16 @@ fn print_notes(out: &mut impl Write, results: &Results) -> io::Result<()> {
         ),
         (context.n_trimmed, "prompts left out paragraphs of the essay to fit the budget"),
     ];
-    let mut any = false;
+    let n_failed = results.evaluation.full.coverage.paragraphs.n_failed;
+    let mut any = 0 < n_failed;
+    if any {
+        writeln!(
+            out,
+            "{n_failed} of {} paragraphs failed in some stage or are not done yet: they are left \
+             out of the figures, and the bounds tell what they could change",
+            replies.n_asked
+        )?;
+    }
     for (count, note) in notes.into_iter().filter(|(count, _)| 0 < *count) {
         writeln!(out, "{count} of {} {note}", replies.n_asked)?;
         any = true;

@@ -91,7 +91,7 @@ pub enum CorpusError {
     },
     /// Names that are not those of drafts.
     #[error(
-        "{origin}: no draft is called {}: `unimatch corpus stats` counts what is there",
+        "{origin}: no draft is called {}: the names are those of the files, without .json",
         list(names)
     )]
     UnknownNames {

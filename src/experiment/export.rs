@@ -14,8 +14,9 @@ use crate::{
 
 impl Run<'_> {
     /// The drafts with units and ratings, as the release has them: each gold
-    /// unit is an annotation of its own.
-    pub fn release_drafts(&self) -> anyhow::Result<Vec<ReleaseDraft>> {
+    /// unit is an annotation of its own. With them comes the number of paragraphs
+    /// that are not there in full, since a stage failed or is not done.
+    pub fn release_drafts(&self) -> anyhow::Result<(Vec<ReleaseDraft>, usize)> {
         let generated = self.store.records::<GenerateStage<'_>>()?;
         let cleaned = self.store.records::<CleanStage>()?;
         let mut feedback = BTreeMap::new();
@@ -31,7 +32,14 @@ impl Run<'_> {
             for (cut, rated) in cut.iter().zip(rated) {
                 by_key.insert(&rated.key, (cut, rated));
             }
-            Ok(self
+            let n_partial = rated
+                .iter()
+                .filter(|paragraph| match &paragraph.state {
+                    State::Rated(scores) => 0 < scores.n_unscored(),
+                    State::Failed { .. } => true,
+                })
+                .count();
+            let drafts = self
                 .corpus
                 .drafts()
                 .iter()
@@ -54,7 +62,8 @@ impl Run<'_> {
                         })
                         .collect(),
                 })
-                .collect())
+                .collect();
+            Ok((drafts, n_partial))
         })
     }
 }

@@ -66,7 +66,8 @@ impl Scorer for EmbeddingScorer {
     }
 }
 
-/// The cosine of each pair, in order. Each distinct text is read once.
+/// The cosine of each pair, in order. Each distinct text is read once. A pair with
+/// an empty text has none.
 pub fn pair_cosines(
     encoder: &SentenceEncoder,
     pairs: &[UnitPair<'_>],
@@ -81,8 +82,12 @@ pub fn pair_cosines(
     };
     let places: Vec<[usize; 2]> =
         pairs.iter().map(|pair| [place(pair.generated), place(pair.gold)]).collect();
+    let is_empty: Vec<bool> = texts.iter().map(|text| text.trim().is_empty()).collect();
     let embeddings = encoder.encode(&texts);
     let embedding = |place: usize| -> Result<&Embedding, ScoreError> {
+        if is_empty[place] {
+            return Err(ScoreError::Model("an empty text says nothing to compare".to_owned()));
+        }
         embeddings[place].as_ref().map_err(|error| ScoreError::Model(error.to_string()))
     };
     let pair_cosine = |[generated, gold]: [usize; 2]| {

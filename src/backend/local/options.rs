@@ -21,9 +21,9 @@ pub struct LocalOptions {
 }
 
 impl Default for LocalOptions {
-    /// The best instructions of this machine, the global threads, 4 GiB and 32
-    /// replies.
+    /// The best instructions of this machine, the global threads, 4 GiB and 8
+    /// replies: with more the processor gains nothing, and a kill loses more of them.
     fn default() -> Self {
-        Self { cpu: Cpu::detect(), pool: None, kv_memory_bytes: 4 << 30, max_sequences: 32 }
+        Self { cpu: Cpu::detect(), pool: None, kv_memory_bytes: 4 << 30, max_sequences: 8 }
     }
 }
