@@ -16,7 +16,7 @@ step "lints"
 cargo clippy --locked --all-targets -- --deny warnings
 
 step "documentation"
-RUSTDOCFLAGS="--deny warnings" cargo doc --locked --no-deps --document-private-items
+RUSTDOCFLAGS="--deny warnings" cargo doc --locked --no-deps
 
 step "tests"
 cargo test --locked --doc

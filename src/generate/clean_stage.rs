@@ -101,17 +101,23 @@ impl Stage for CleanStage {
             }
             Cleaner::Judge(judge) => {
                 let extracted: Vec<Extracted> = extracted.collect();
-                let texts: Vec<&str> =
-                    extracted.iter().map(|extracted| extracted.cleaned.text.as_str()).collect();
-                let judged = judge.clean(&texts);
-                for (index, (extracted, judged)) in extracted.into_iter().zip(judged).enumerate() {
-                    emit(index, judged_outcome(extracted, judged))?;
+                for (part, some) in extracted.chunks(N_AT_ONCE).enumerate() {
+                    let texts: Vec<&str> =
+                        some.iter().map(|extracted| extracted.cleaned.text.as_str()).collect();
+                    for (at, judged) in judge.clean(&texts).into_iter().enumerate() {
+                        let index = part * N_AT_ONCE + at;
+                        emit(index, judged_outcome(some[at].clone(), judged))?;
+                    }
                 }
             }
         }
         Ok(())
     }
 }
+
+/// Texts that a judge gets at once: enough to work on its prompt once for many, and
+/// few enough that a kill loses little.
+const N_AT_ONCE: usize = 32;
 
 fn judged_outcome(
     extracted: Extracted,

@@ -87,24 +87,34 @@ impl Stage for SegmentStage<'_> {
                 open.push(index);
             }
         }
-        let texts: Vec<&str> = open.iter().map(|&index| passages[index].text.as_str()).collect();
-        for ((index, text), result) in open.iter().zip(&texts).zip(self.segmenter.segment(&texts)) {
-            let outcome = match result {
-                Ok(segmentation) => {
-                    let cut = units(text, &segmentation);
-                    Outcome::Done(UnitsRecord {
-                        segmenter: self.segmenter.id().to_owned(),
-                        units: cut.texts,
-                        n_dropped: cut.n_dropped,
-                    })
-                }
-                Err(error) => Outcome::Failed { error: format!("{:#}", anyhow::Error::new(error)) },
-            };
-            emit(*index, outcome)?;
+        for indexes in open.chunks(N_AT_ONCE) {
+            let texts: Vec<&str> =
+                indexes.iter().map(|&index| passages[index].text.as_str()).collect();
+            let results = self.segmenter.segment(&texts);
+            for ((&index, text), result) in indexes.iter().zip(&texts).zip(results) {
+                let outcome = match result {
+                    Ok(segmentation) => {
+                        let cut = units(text, &segmentation);
+                        Outcome::Done(UnitsRecord {
+                            segmenter: self.segmenter.id().to_owned(),
+                            units: cut.texts,
+                            n_dropped: cut.n_dropped,
+                        })
+                    }
+                    Err(error) => {
+                        Outcome::Failed { error: format!("{:#}", anyhow::Error::new(error)) }
+                    }
+                };
+                emit(index, outcome)?;
+            }
         }
         Ok(())
     }
 }
+
+/// Texts that a segmenter gets at once: enough for a judge to work on its guideline
+/// once for many, and few enough that a kill loses little.
+const N_AT_ONCE: usize = 32;
 
 /// A passage that is not cut: one unit, or none where nothing is in it.
 fn whole(passage: &Passage) -> UnitsRecord {
