@@ -53,7 +53,7 @@ finding_kinds! {
     Unloadable "unloadable" "the file cannot be loaded",
     DuplicateName "duplicate-name" "another draft has the same name",
     NameOffPattern "name-off-pattern"
-        "the name is not Batch_#_Course_#_Class_#_Essay_#_STAGE_ID####",
+        "the name does not follow the pattern of batch, course, class, essay, stage and student",
     NameDisagrees "name-disagrees" "the name tells another place than the file lies in",
     UnknownField "unknown-field" "a field that nothing reads",
     StrayFile "stray-file" "neither a draft nor a rubric",
