@@ -2,20 +2,20 @@
 
 use std::{
     io::{self, Read, Write},
-    str::FromStr,
+    sync::Arc,
 };
 
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value, json};
 
-use super::Ending;
+use super::{Ending, prepare::open_models};
 use crate::{
+    config::RunOptions,
+    experiment::{Judging, ScorerName},
     nn::SentenceEncoder,
-    similarity::{
-        EmbeddingScorer, LexicalMeasure, LexicalScorer, PairCosine, ScoreError, Scorer, UnitPair,
-        pair_cosines,
-    },
+    prompt::Library,
+    similarity::{LexicalMeasure, PairCosine, ScoreError, UnitPair, pair_cosines},
     text::unquoted_reason,
 };
 
@@ -38,9 +38,9 @@ pub(super) struct Args {
     #[arg(value_name = "PAIRS")]
     pairs: Utf8PathBuf,
 
-    /// Who rates: embedding:FOLDER, lexical:chrf or lexical:bleu
+    /// Who rates: embedding:FOLDER, lexical:chrf, lexical:bleu, or judge:MODEL
     #[arg(long, value_name = "WHO", default_value = "lexical:chrf", env = "UNIMATCH_SCORER")]
-    scorer: Who,
+    scorer: ScorerName,
 
     /// Print what the scorer measures, before it becomes a rating: the cosine of
     /// the vectors, or chrF or BLEU from 0 to 100
@@ -58,27 +58,6 @@ pub(super) struct Args {
     /// The field that holds the text it is compared with
     #[arg(long, value_name = "FIELD", default_value = "gold")]
     gold_field: String,
-}
-
-/// Who rates.
-#[derive(Clone, Debug)]
-enum Who {
-    Embedding(Utf8PathBuf),
-    Chrf,
-    Bleu,
-}
-
-impl FromStr for Who {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            Some(("embedding", folder)) if !folder.is_empty() => Ok(Self::Embedding(folder.into())),
-            Some(("lexical", "chrf")) => Ok(Self::Chrf),
-            Some(("lexical", "bleu")) => Ok(Self::Bleu),
-            _ => Err("there are embedding:FOLDER, lexical:chrf and lexical:bleu".to_owned()),
-        }
-    }
 }
 
 /// One line of the input.
@@ -114,28 +93,26 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(ending)
 }
 
-fn rate(who: &Who, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
-    let scorer: Box<dyn Scorer> = match who {
-        Who::Embedding(folder) => Box::new(EmbeddingScorer::open(folder)?),
-        Who::Chrf => Box::new(LexicalScorer::chrf()),
-        Who::Bleu => Box::new(LexicalScorer::bleu()),
-    };
+fn rate(name: &ScorerName, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
+    let models = open_models(&RunOptions::default())?;
+    let scorer = models.scorer(name, &Arc::new(Library::embedded()?), Judging::default())?;
     let ratings = scorer.score(pairs).into_iter();
     Ok(ratings.map(|rating| Ok(one("rating", rating?.get()))).collect())
 }
 
-fn measure(who: &Who, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
+fn measure(name: &ScorerName, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
     let lexical = |measure: LexicalMeasure| {
         pairs.iter().map(|pair| Ok(one("raw", measure.of(pair)))).collect()
     };
-    Ok(match who {
-        Who::Embedding(folder) => {
+    Ok(match name {
+        ScorerName::Embedding(folder) => {
             let encoder = SentenceEncoder::load(folder)?;
             let cosines = pair_cosines(&encoder, pairs).into_iter();
             cosines.map(|cosine| cosine.map(raw_cosine)).collect()
         }
-        Who::Chrf => lexical(LexicalMeasure::Chrf),
-        Who::Bleu => lexical(LexicalMeasure::Bleu),
+        ScorerName::Chrf => lexical(LexicalMeasure::Chrf),
+        ScorerName::Bleu => lexical(LexicalMeasure::Bleu),
+        ScorerName::Judge(_) => bail!("a judge measures nothing before it rates: leave out --raw"),
     })
 }
 

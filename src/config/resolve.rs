@@ -14,8 +14,6 @@ use crate::{
 };
 
 const DEFAULT_SCORER: &str = "lexical:chrf";
-const DEFAULT_JUDGE_BATCH_SIZE: usize = 50;
-const DEFAULT_JUDGE_RETRIES: usize = 2;
 const DEFAULT_KV_MEMORY_MIB: usize = 2048;
 const DEFAULT_BATCH_SIZE: usize = 256;
 const MAX_THREADS: usize = 1024;
@@ -61,9 +59,9 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
             batch_size: positive(
                 "judge-batch-size",
                 options.judge_batch_size,
-                DEFAULT_JUDGE_BATCH_SIZE,
+                Judging::default().batch_size,
             )?,
-            n_retries: options.judge_retries.unwrap_or(DEFAULT_JUDGE_RETRIES),
+            n_retries: options.judge_retries.unwrap_or(Judging::default().n_retries),
         },
         empty_answers: empty_answers(options.empty.as_deref())?,
         settings,

@@ -10,6 +10,7 @@ use crate::{
     metrics::EmptyAnswers,
     nn::Cpu,
     prompt::{Condition, GenerationSettings, Preset, PromptFormat},
+    similarity::DEFAULT_BATCH_SIZE,
 };
 
 /// All that a run's records and results depend on.
@@ -65,6 +66,13 @@ pub struct Judging {
     pub batch_size: usize,
     /// How often a judge is asked again after a reply that cannot be read.
     pub n_retries: usize,
+}
+
+impl Default for Judging {
+    /// 50 pairs in a request, two retries, and the paper's seed.
+    fn default() -> Self {
+        Self { seed: 42, batch_size: DEFAULT_BATCH_SIZE, n_retries: 2 }
+    }
 }
 
 impl Judging {

@@ -128,3 +128,14 @@ fn an_encoder_that_nobody_calibrated_rates_nothing() {
     let error = EmbeddingScorer::open(&encoder).err().unwrap().to_string();
     assert!(error.contains("calibrate_similarity.py"), "{error}");
 }
+
+#[test]
+fn a_judge_rates_pairs_by_themselves() {
+    let dir = tempfile::tempdir().unwrap();
+    let rules = dir.path().join("judge.jsonl");
+    fs_err::write(&rules, "{\"contains\": \"\", \"reply\": \"A) 3\"}\n").unwrap();
+    let judge = format!("judge:scripted:{}", rules.display());
+    let pair = "{\"id\": \"7\", \"a\": \"Well done.\", \"b\": \"Good job.\"}\n";
+    assert_eq!(lines(&rate(&["--scorer", &judge], pair))[0]["rating"], json!(3.0));
+    assert_eq!(rate(&["--raw", "--scorer", &judge], pair).status.code(), Some(1));
+}
