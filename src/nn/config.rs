@@ -1,16 +1,18 @@
 //! What a decoder is made of: the settings in which model families differ.
 
+use std::sync::Arc;
+
 use super::{
     gguf::GgufFile,
-    weights::{ModelError, Weights},
+    weights::{self, ModelError, Weights},
 };
 
 /// The make of a decoder. A family of models is a set of values here, never code
 /// of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecoderConfig {
-    /// The number of layers.
-    pub n_layers: usize,
+    /// What each layer attends to, and how it tells positions apart.
+    pub layers: Vec<LayerAttention>,
     /// The width of a token's state.
     pub hidden_size: usize,
     /// The width inside the feed-forward part.
@@ -29,6 +31,18 @@ pub struct DecoderConfig {
     pub norm_epsilon: f32,
     /// The function between the feed-forward matrices.
     pub activation: Activation,
+    /// What the rows of the embedding are multiplied by before the first layer.
+    pub embedding_scale: Option<f32>,
+    /// What the products of queries and keys are multiplied by.
+    pub query_scale: f32,
+}
+
+/// What sets the attention of one layer apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerAttention {
+    /// A token sees itself and as many before it as make this number together; all
+    /// before it where there is none. At least one.
+    pub window: Option<usize>,
     /// How positions are told apart.
     pub rotation: Rotation,
 }
@@ -38,6 +52,9 @@ pub struct DecoderConfig {
 pub enum Activation {
     /// `silu(gate) * up`.
     Silu,
+    /// `gelu(gate) * up`, where `gelu` is the approximation by `tanh` (Hendrycks and
+    /// Gimpel 2016).
+    GeluTanh,
 }
 
 /// The rotary embedding of positions (Su and others 2021).
@@ -49,6 +66,9 @@ pub struct Rotation {
     pub base: f32,
     /// What the angle of all pairs is divided by (linear scaling); one is off.
     pub factor: f32,
+    /// What the angle of each single pair is divided by besides, as Llama 3.1 and
+    /// later slow down the pairs that turn least; half as many as a head is wide.
+    pub divisors: Option<Arc<[f32]>>,
 }
 
 /// Which two numbers of a head turn together.
@@ -97,8 +117,16 @@ impl DecoderConfig {
             Some(size) => size,
             None => hidden_size / n_heads,
         };
+        let divisors = weights::optional_vector(file, "rope_freqs.weight", head_size / 2)?;
+        let rotation = Rotation {
+            style: family.rotation,
+            base: file.fraction(&keys.name("rope.freq_base"))?.unwrap_or(10_000.0),
+            factor: scaling_factor(&keys)?,
+            divisors: divisors.map(Arc::from),
+        };
+        let layer = LayerAttention { window: None, rotation };
         let config = Self {
-            n_layers: keys.size("block_count")?,
+            layers: vec![layer; keys.size("block_count")?],
             hidden_size,
             intermediate_size: keys.size("feed_forward_length")?,
             n_heads,
@@ -108,16 +136,18 @@ impl DecoderConfig {
             context_length: keys.size("context_length")?,
             norm_epsilon: keys.fraction("attention.layer_norm_rms_epsilon")?,
             activation: family.activation,
-            rotation: Rotation {
-                style: family.rotation,
-                base: file.fraction(&keys.name("rope.freq_base"))?.unwrap_or(10_000.0),
-                factor: scaling_factor(&keys)?,
-            },
+            embedding_scale: None,
+            query_scale: 1.0 / (head_size as f32).sqrt(),
         };
         keys.check("attention.value_length", head_size)?;
         keys.check("rope.dimension_count", head_size)?;
         config.check(&keys)?;
         Ok(config)
+    }
+
+    /// The number of layers.
+    pub fn n_layers(&self) -> usize {
+        self.layers.len()
     }
 
     /// The query heads that share one key and value head.

@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::{
     attention::{Attended, Queries, attend},
     config::DecoderConfig,
     gguf::GgufFile,
     kernels::{Cpu, rms_norm},
     kv::{KvMemory, KvMemoryError, KvShape, Place, Segment, Sequence},
-    layer::{Buffers, Frame, Layer, linear},
+    layer::{Buffers, Frame, Layer, Rotaries, linear},
     linear::{Inputs, Linear, Mode, multiply},
-    rope::{Angles, Rotary},
     weights::{self, ModelError, RawTensor, Weights},
 };
 
@@ -138,14 +135,12 @@ impl Decoder {
             // The embedding serves twice.
             None => linear(weights, "token_embd.weight", shape)?,
         };
-        let pairs = config.head_size / 2;
-        let divisors = weights::optional_vector(weights, "rope_freqs.weight", pairs)?;
-        let rotary = Rotary::new(&config, divisors.as_deref());
-        let layers = (0..config.n_layers)
+        let rotaries = Rotaries::new(&config);
+        let layers = (0..config.n_layers())
             .map(|index| Layer::load(weights, &config, index))
             .collect::<Result<_, _>>()?;
         let norm = weights::vector(weights, "output_norm.weight", config.hidden_size)?;
-        Ok(Self { frame: Frame { cpu, config, rotary }, embedding, layers, norm, head })
+        Ok(Self { frame: Frame { cpu, config, rotaries }, embedding, layers, norm, head })
     }
 
     /// The make of the model.
@@ -183,8 +178,8 @@ impl Decoder {
         }
         let mut states = self.embed(steps)?;
         let (rows, wanted) = extend(steps);
-        let angles: Vec<Angles> =
-            rows.par_iter().map(|row| self.frame.rotary.angles(row.position)).collect();
+        let positions: Vec<usize> = rows.iter().map(|row| row.position).collect();
+        let angles = self.frame.rotaries.angles(&positions);
         let mut buffers = Buffers::new(&self.frame.config, rows.len());
         for (index, layer) in self.layers.iter().enumerate() {
             layer.project(&self.frame, &states, &angles, &mut buffers);
@@ -205,7 +200,10 @@ impl Decoder {
                 .embedding
                 .rows(row..row + 1)
                 .map_err(|source| DecoderError::Embedding { token, reason: source.to_string() })?;
-            states.extend(numbers);
+            match self.frame.config.embedding_scale {
+                Some(scale) => states.extend(numbers.iter().map(|number| number * scale)),
+                None => states.extend(numbers),
+            }
         }
         Ok(states)
     }
@@ -227,9 +225,14 @@ impl Decoder {
         let config = &self.frame.config;
         let chains: Vec<Vec<&Segment>> =
             steps.iter().map(|step| step.sequence.tail().chain()).collect();
+        let window = config.layers[layer].window;
         let attended: Vec<Attended<'_>> = rows
             .iter()
-            .map(|row| Attended { chain: &chains[row.step], n_keys: row.position + 1 })
+            .map(|row| {
+                let n_keys = row.position + 1;
+                let first_key = window.map_or(0, |window| n_keys.saturating_sub(window));
+                Attended { chain: &chains[row.step], first_key, n_keys }
+            })
             .collect();
         let queries = Queries {
             rows: &buffers.projected,

@@ -19,7 +19,7 @@ mod tokenizer;
 mod weights;
 
 pub use chat::{AddGenerationPrompt, ChatError, ChatTemplate, Message, Role};
-pub use config::{Activation, DecoderConfig, Rotation, RotationStyle};
+pub use config::{Activation, DecoderConfig, LayerAttention, Rotation, RotationStyle};
 pub use decoder::{Decoder, DecoderError, Logits, Step, Wanted};
 pub use encoder::{Embedding, EncoderError, SentenceEncoder};
 pub use generation::{

@@ -41,7 +41,7 @@ fn the_real_model_opens() {
     let file = GgufFile::open(&material::model("SmolLM2-135M-Instruct.Q4_1.gguf")).unwrap();
     let decoder = Decoder::from_gguf(&file, Cpu::detect()).unwrap();
     let config = decoder.config();
-    assert_eq!((config.n_layers, config.n_heads, config.n_kv_heads), (30, 9, 3));
+    assert_eq!((config.n_layers(), config.n_heads, config.n_kv_heads), (30, 9, 3));
     assert_eq!((config.hidden_size, config.intermediate_size, config.head_size), (576, 1536, 64));
     assert_eq!((config.vocabulary_size, config.context_length), (49_152, 8192));
 }
