@@ -8,8 +8,10 @@ use super::{
     gguf::GgufFile,
     kernels::{Cpu, rms_norm},
     kv::{KvMemory, KvMemoryError, KvShape, Place, Segment, Sequence},
-    layer::{Buffers, Frame, Layer, Rotaries, linear},
+    layer::{Buffers, Frame, Layer, Rotaries, pack},
     linear::{Inputs, Linear, Mode, multiply},
+    model_file::ModelFile,
+    weight_type::{Retyped, WeightType},
     weights::{self, ModelError, RawTensor, Weights},
 };
 
@@ -118,6 +120,17 @@ impl Decoder {
         Self::load(DecoderConfig::from_gguf(file)?, file, cpu)
     }
 
+    /// Loads a model in either form, its matrices as `dtype`.
+    ///
+    /// # Errors
+    ///
+    /// If a tensor is missing, has not the shape that the settings ask for, or cannot
+    /// become `dtype`.
+    pub fn open(file: &ModelFile, dtype: WeightType, cpu: Cpu) -> Result<Self, ModelError> {
+        let weights = Retyped { weights: file.weights(), wanted: dtype };
+        Self::load(file.config()?, &weights, cpu)
+    }
+
     /// Loads a model from tensors with the names of GGUF files.
     ///
     /// # Errors
@@ -130,10 +143,11 @@ impl Decoder {
     ) -> Result<Self, ModelError> {
         let shape = [config.vocabulary_size, config.hidden_size];
         let embedding = weights::tensor(weights, "token_embd.weight", &shape)?;
-        let head = match weights.find("output.weight")? {
-            Some(_) => linear(weights, "output.weight", shape)?,
+        weights::refuse(weights, "output.bias")?;
+        let head = match weights::optional_tensor(weights, "output.weight", &shape)? {
+            Some(head) => pack(weights, "output.weight", &head)?,
             // The embedding serves twice.
-            None => linear(weights, "token_embd.weight", shape)?,
+            None => pack(weights, "token_embd.weight", &embedding)?,
         };
         let rotaries = Rotaries::new(&config);
         let layers = (0..config.n_layers())

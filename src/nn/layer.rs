@@ -7,11 +7,15 @@ use super::{
     kernels::{Cpu, add, gelu_product, rms_norm, silu_product},
     linear::{Inputs, Linear, Mode, multiply},
     rope::{Angles, Rotary},
-    weights::{self, ModelError, Weights},
+    weights::{self, ModelError, RawTensor, Weights},
 };
 
 /// The least numbers that one task of row by row work takes on.
 const MIN_ROW_TASK: usize = 1 << 13;
+
+/// Tensors of a layer that some models have and no supported family uses.
+const UNREAD: [&str; 5] =
+    ["attn_output.bias", "ffn_gate.bias", "ffn_up.bias", "ffn_down.bias", "attn_qkv.weight"];
 
 /// What all layers of a decoder share.
 #[derive(Debug)]
@@ -153,6 +157,9 @@ impl Layer {
         let query_size = config.n_heads * head_size;
         let key_size = config.n_kv_heads * head_size;
         let name = |part: &str| format!("blk.{index}.{part}");
+        for part in UNREAD {
+            weights::refuse(weights, &name(part))?;
+        }
         let matrix = |part: &str, n_outputs: usize, n_inputs: usize| {
             linear(weights, &name(&format!("{part}.weight")), [n_outputs, n_inputs])
         };
@@ -255,15 +262,19 @@ impl Layer {
 }
 
 /// Reads and packs a matrix.
-pub(super) fn linear(
+fn linear(weights: &dyn Weights, name: &str, shape: [usize; 2]) -> Result<Linear, ModelError> {
+    pack(weights, name, &weights::tensor(weights, name, &shape)?)
+}
+
+/// Packs a matrix that was read.
+pub(super) fn pack(
     weights: &dyn Weights,
     name: &str,
-    shape: [usize; 2],
+    tensor: &RawTensor,
 ) -> Result<Linear, ModelError> {
-    let tensor = weights::tensor(weights, name, &shape)?;
-    Linear::pack(&tensor).map_err(|source| ModelError::Unreadable {
+    Linear::pack(tensor).map_err(|source| ModelError::Unreadable {
         file: weights.origin().to_owned(),
-        tensor: name.to_owned(),
+        tensor: weights.own_name(name),
         reason: source.to_string(),
     })
 }
