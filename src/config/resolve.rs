@@ -9,7 +9,7 @@ use crate::{
     corpus::Selection,
     experiment::{ConstrainedUnits, Judging, Machine, ModelName, Plan},
     metrics::EmptyAnswers,
-    nn::{Cpu, CpuLevel},
+    nn::{Cpu, CpuLevel, DeviceChoice},
     prompt::{Condition, GenerationSettings, Preset, PromptFormat},
 };
 
@@ -64,6 +64,7 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
             n_retries: options.judge_retries.unwrap_or(Judging::default().n_retries),
         },
         empty_answers: empty_answers(options.empty.as_deref())?,
+        device: device(options)?,
         settings,
     })
 }
@@ -83,6 +84,12 @@ pub fn machine(options: &RunOptions, n_cores: usize) -> anyhow::Result<Machine> 
         batch_size: positive("batch-size", options.batch_size, DEFAULT_BATCH_SIZE)?,
         cpu: cpu(options.cpu.as_deref())?,
     })
+}
+
+/// Where local models run, decided for this machine.
+pub fn device(options: &RunOptions) -> anyhow::Result<DeviceChoice> {
+    let choice = value("device", options.device.as_deref(), DeviceChoice::default())?;
+    Ok(choice.decided())
 }
 
 /// The processor's instructions by their name.
@@ -148,6 +155,7 @@ pub fn options(plan: &Plan, run_dir: &camino::Utf8Path, machine: &Machine) -> Ru
         threads: None,
         kv_memory: Some(machine.kv_memory_bytes >> 20),
         batch_size: Some(machine.batch_size),
+        device: Some(plan.device.to_string()),
         cpu: None,
     }
 }
@@ -245,6 +253,7 @@ mod tests {
         given.condition = Some("v1+guided+few".to_owned());
         given.preset = Some("ref-script".to_owned());
         given.scorer = Some("judge:local:j.gguf".to_owned());
+        given.device = Some("cuda:1,cuda:0".to_owned());
         let first = plan(&given).unwrap();
         let machine = machine(&given, 3).unwrap();
         let again = options(&first, "runs/x".into(), &machine);
@@ -254,13 +263,14 @@ mod tests {
 
     #[test]
     fn a_value_out_of_range_is_named_with_its_option() {
-        let cases: [(RunOptions, &str); 6] = [
+        let cases: [(RunOptions, &str); 7] = [
             (RunOptions { top_p: Some(0.0), ..least() }, "--top-p"),
             (RunOptions { temperature: Some(f64::NAN), ..least() }, "--temperature"),
             (RunOptions { max_new_tokens: Some(0), ..least() }, "--max-new-tokens"),
             (RunOptions { empty: Some("zero".to_owned()), ..least() }, "--empty"),
             (RunOptions { condition: Some("v3".to_owned()), ..least() }, "--condition"),
             (RunOptions { scorer: Some("chrf".to_owned()), ..least() }, "--scorer"),
+            (RunOptions { device: Some("gpu".to_owned()), ..least() }, "--device"),
         ];
         for (given, name) in cases {
             let error = plan(&given).unwrap_err().to_string();

@@ -10,6 +10,7 @@ use crate::{
         scripted::Scripted,
     },
     generate::{Cleaner, JudgeCleaner},
+    nn::DeviceChoice,
     prompt::{Library, Prompt, TokenCounter},
     segment::{JudgeSegmenter, Segmenter, SentenceSegmenter},
     similarity::{EmbeddingScorer, JudgeScorer, LexicalScorer, Scorer},
@@ -71,13 +72,14 @@ impl TextModel for Scripted {
 /// Opens models by name.
 pub struct Models {
     machine: Machine,
+    device: DeviceChoice,
     open: RefCell<BTreeMap<ModelName, Arc<dyn TextModel>>>,
 }
 
 impl Models {
-    /// With what may be used of the machine.
-    pub fn new(machine: Machine) -> Self {
-        Self { machine, open: RefCell::default() }
+    /// With what may be used of the machine, and where local models run.
+    pub fn new(machine: Machine, device: DeviceChoice) -> Self {
+        Self { machine, device, open: RefCell::default() }
     }
 
     /// What may be used of the machine.
@@ -94,6 +96,7 @@ impl Models {
             ModelName::Local(path) => {
                 let options = LocalOptions {
                     cpu: self.machine.cpu,
+                    device: self.device.clone(),
                     kv_memory_bytes: self.machine.kv_memory_bytes,
                     ..LocalOptions::default()
                 };

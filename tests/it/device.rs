@@ -1,0 +1,272 @@
+//! The path of GPUs, on candle's CPU device, against this project's own kernels; with
+//! the feature `cuda`, on the first GPU besides.
+
+use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
+
+use camino::Utf8Path;
+use candle_core::{Device, Tensor, quantized::{GgmlDType, QTensor}};
+use unimatch::nn::{
+    Activation, Bytes, Cpu, Decoder, DecoderConfig, DecoderError, GenerationJob, GenerationLimits,
+    GgufFile, Generated, GenerationError, KvMemory, ModelError, RawTensor, Recipient,
+    RotationStyle, SamplingRules, SpecialTokens, Step, Tokenizer, Wanted, generate,
+};
+
+use crate::{
+    material,
+    tiny::{self, Weights, logits, memory, step, tokens},
+};
+
+const SMOLLM2: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
+
+/// Where the path of GPUs runs here.
+fn devices() -> Vec<Device> {
+    #[cfg(feature = "cuda")]
+    if unimatch::nn::DeviceChoice::Auto.decided().kind() == "cuda" {
+        return vec![Device::Cpu, Device::new_cuda_with_stream(0).unwrap()];
+    }
+    vec![Device::Cpu]
+}
+
+/// A model of some family: its make and its weights by the names of GGUF files.
+struct Model {
+    name: &'static str,
+    config: DecoderConfig,
+    tensors: BTreeMap<String, Tensor>,
+}
+
+impl Model {
+    fn new(name: &'static str, config: DecoderConfig, weights: &Weights) -> Self {
+        Self { name, config, tensors: weights.renamed() }
+    }
+
+    fn on_processor(&self) -> Decoder {
+        Decoder::load(self.config.clone(), &self.tensors, Cpu::detect()).unwrap()
+    }
+
+    fn on(&self, devices: &[Device]) -> Decoder {
+        Decoder::on_devices(self.config.clone(), &self.tensors, devices).unwrap()
+    }
+}
+
+/// All that families do, each of it in one model at least.
+fn models() -> Vec<Model> {
+    let config = tiny::config;
+    let plain = Model::new("llama", config(), &Weights::new(&config()));
+    let mut pairs = config();
+    pairs.layers = tiny::layers(2, RotationStyle::Pairs, 500.0);
+    for layer in &mut pairs.layers {
+        layer.rotation.factor = 2.0;
+        layer.rotation.divisors = Some(Arc::from([1.0, 1.5, 4.0, 8.0]));
+    }
+    let pairs = Model::new("llama 3, pairs", pairs.clone(), &Weights::new(&pairs));
+    let biases = Model::new("qwen2", config(), &Weights::new(&config()).with_biases());
+    let head_norms = Model::new("qwen3", config(), &Weights::new(&config()).with_head_norms());
+    let mut windows = config();
+    windows.layers[0].window = Some(7);
+    let windows = Model::new("mistral", windows.clone(), &Weights::new(&windows));
+    vec![plain, pairs, biases, head_norms, windows, gemma()]
+}
+
+/// Norms before and after each part, windows and rotations by layer, GELU, a scaled
+/// embedding that is the head too, and queries scaled otherwise than by their size.
+fn gemma() -> Model {
+    let mut config = tiny::config();
+    config.layers = tiny::layers(3, RotationStyle::Halves, 10_000.0);
+    for layer in &mut config.layers[..2] {
+        layer.window = Some(16);
+        layer.rotation.base = 100.0;
+    }
+    config.activation = Activation::GeluTanh;
+    config.embedding_scale = Some(48.0_f32.sqrt());
+    config.query_scale = 0.25;
+    let weights = Weights::new(&config).with_head_norms();
+    let mut model = Model::new("gemma 3", config, &weights);
+    model.tensors.remove("output.weight");
+    let norm = model.tensors["output_norm.weight"].clone();
+    for layer in 0..3 {
+        for part in ["post_attention_norm", "post_ffw_norm"] {
+            let norm = norm.roll(1 + layer, 0).unwrap();
+            model.tensors.insert(format!("blk.{layer}.{part}.weight"), norm);
+        }
+    }
+    model
+}
+
+/// The greatest difference of two tables of logits, which must not be all alike.
+#[track_caller]
+fn difference(ours: &[Vec<f32>], theirs: &[Vec<f32>]) -> f32 {
+    assert_eq!(ours.len(), theirs.len());
+    let spread = theirs.iter().flatten().fold(0.0_f32, |greatest, x| greatest.max(x.abs()));
+    assert!(spread > 0.5, "logits that are all alike show nothing");
+    let pairs = ours.iter().flatten().zip(theirs.iter().flatten());
+    let difference = pairs.fold(0.0_f32, |greatest, (a, b)| greatest.max((a - b).abs()));
+    assert!(!ours.iter().flatten().any(|number| number.is_nan()));
+    difference
+}
+
+#[test]
+fn every_family_predicts_as_on_the_processor() {
+    let all = tokens(150, 1);
+    for device in devices() {
+        for model in models() {
+            let theirs = logits(&model.on_processor(), &all);
+            let ours = logits(&model.on(&[device.clone()]), &all);
+            let difference = difference(&ours, &theirs);
+            report(&format!("{} on {device:?}: {difference:.1e}", model.name));
+            assert!(difference < 1e-4, "{}: {difference}", model.name);
+        }
+    }
+}
+
+#[test]
+fn how_a_sequence_is_cut_into_steps_and_segments_changes_no_more_than_rounding() {
+    let all = tokens(90, 4);
+    let memory = memory();
+    for model in models() {
+        let decoder = model.on(&[Device::Cpu]);
+        let at_once = logits(&decoder, &all);
+        for length in [1, 5, 16, 37] {
+            let mut prefix = None;
+            let mut parts = Vec::new();
+            for (index, part) in all.chunks(length).enumerate() {
+                let mut sequence = decoder.sequence(prefix.take(), length + 3, &memory).unwrap();
+                let (first, second) = part.split_at(part.len() / 2);
+                for part in [first, second] {
+                    let logits = step(&decoder, &mut sequence, part, Wanted::Every);
+                    parts.extend(logits.rows().map(<[f32]>::to_vec));
+                }
+                // Now and then a new segment, else the same one goes on.
+                prefix = Some(sequence.freeze()).filter(|_| index < all.len());
+            }
+            let difference = difference(&parts, &at_once);
+            assert!(difference < 1e-5, "{}, in steps of {length}: {difference}", model.name);
+        }
+    }
+}
+
+#[test]
+fn neighbours_and_shared_beginnings_change_no_more_than_rounding() {
+    let memory = memory();
+    let (root, branch) = (tokens(40, 1), tokens(25, 2));
+    // Each continues nothing, the root, or the root and the branch.
+    let tails: Vec<(usize, Vec<u32>)> =
+        [(1, 3), (2, 40), (2, 1), (0, 17), (1, 1), (2, 2), (1, 64), (2, 1)]
+            .iter()
+            .map(|&(depth, length)| (depth, tokens(length, 100 + length as u64)))
+            .collect();
+    for model in models() {
+        let decoder = model.on(&[Device::Cpu]);
+        let read = |prefix, tokens: &[u32]| {
+            let mut sequence = decoder.sequence(prefix, tokens.len(), &memory).unwrap();
+            step(&decoder, &mut sequence, tokens, Wanted::Nothing);
+            sequence.freeze()
+        };
+        let first = read(None, &root);
+        let second = read(Some(Arc::clone(&first)), &branch);
+        let prefixes = [None, Some(first), Some(second)];
+        let mut open: Vec<_> = tails
+            .iter()
+            .map(|(depth, tail)| {
+                decoder.sequence(prefixes[*depth].clone(), tail.len() + 5, &memory).unwrap()
+            })
+            .collect();
+        let mut together: Vec<Vec<Vec<f32>>> = vec![Vec::new(); tails.len()];
+        let next = [5];
+        for round in 0..3 {
+            let mut steps: Vec<Step<'_>> = open
+                .iter_mut()
+                .zip(&tails)
+                .map(|(sequence, (_, tail))| {
+                    let tokens = if round == 0 { &tail[..] } else { &next };
+                    Step { sequence, tokens, wanted: Wanted::Last }
+                })
+                .collect();
+            let logits = decoder.forward(&mut steps).unwrap();
+            for (rows, row) in together.iter_mut().zip(logits.rows()) {
+                rows.push(row.to_vec());
+            }
+        }
+        for ((depth, tail), rows) in tails.iter().zip(&together) {
+            let before: &[&[u32]] = &[&root, &branch];
+            let all = [&before[..*depth].concat()[..], tail, &next, &next].concat();
+            let alone = logits(&decoder, &all);
+            let difference = difference(rows, &alone[all.len() - 3..]);
+            assert!(difference < 1e-5, "{}: {difference}", model.name);
+        }
+    }
+}
+
+#[test]
+fn layers_on_two_devices_give_the_bits_of_one() {
+    let all = tokens(60, 3);
+    for model in models() {
+        let one = logits(&model.on(&[Device::Cpu]), &all);
+        assert_eq!(logits(&model.on(&[Device::Cpu, Device::Cpu]), &all), one, "{}", model.name);
+    }
+}
+
+/// Weights whose matrices were rounded to another type.
+struct Rounded {
+    tensors: BTreeMap<String, Tensor>,
+    dtype: GgmlDType,
+}
+
+impl unimatch::nn::Weights for Rounded {
+    fn origin(&self) -> &Utf8Path {
+        self.tensors.origin()
+    }
+
+    fn find(&self, name: &str) -> Result<Option<RawTensor>, ModelError> {
+        match self.tensors.get(name) {
+            Some(tensor) if tensor.rank() == 2 => {
+                let rounded = QTensor::quantize(tensor, self.dtype).unwrap();
+                Ok(Some(RawTensor {
+                    dtype: self.dtype,
+                    shape: tensor.dims().to_vec(),
+                    bytes: Bytes::Owned(Arc::new(rounded.data().unwrap().into_owned())),
+                }))
+            }
+            _ => self.tensors.find(name),
+        }
+    }
+}
+
+/// The greatest difference between the two paths on weights of a type, and between
+/// those weights and the plain ones.
+fn rounded(dtype: GgmlDType) -> (f32, f32) {
+    let config = DecoderConfig { hidden_size: 256, intermediate_size: 512, ..tiny::config() };
+    let config = DecoderConfig { n_heads: 32, n_kv_heads: 8, ..config };
+    let tensors = Weights::new(&config).renamed();
+    let all = tokens(40, 2);
+    let plain = Decoder::load(config.clone(), &tensors, Cpu::detect()).unwrap();
+    let plain = logits(&plain, &all);
+    let weights = Rounded { tensors, dtype };
+    let processor = Decoder::load(config.clone(), &weights, Cpu::detect()).unwrap();
+    let device = Decoder::on_devices(config, &weights, &[Device::Cpu]).unwrap();
+    let (theirs, ours) = (logits(&processor, &all), logits(&device, &all));
+    (difference(&ours, &theirs), difference(&theirs, &plain))
+}
+
+#[test]
+fn matrices_of_other_types_predict_about_as_on_the_processor() {
+    for dtype in [
+        GgmlDType::F16,
+        GgmlDType::BF16,
+        GgmlDType::Q8_0,
+        GgmlDType::Q5_0,
+        GgmlDType::Q5_1,
+        GgmlDType::Q4_0,
+        GgmlDType::Q4_1,
+        GgmlDType::Q4K,
+        GgmlDType::Q5K,
+        GgmlDType::Q6K,
+    ] {
+        let (between_paths, by_rounding) = rounded(dtype);
+        report(&format!("{dtype:?}: {between_paths:.1e} between paths, {by_rounding:.1e} by type"));
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "figures for whoever runs the tests by hand")]
+fn report(message: &str) {
+    eprintln!("{message}");
+}
