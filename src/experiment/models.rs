@@ -10,7 +10,7 @@ use crate::{
         scripted::Scripted,
     },
     generate::{Cleaner, JudgeCleaner},
-    nn::DeviceChoice,
+    nn::{DeviceChoice, WeightType},
     prompt::{Library, Prompt, TokenCounter},
     segment::{JudgeSegmenter, Segmenter, SentenceSegmenter},
     similarity::{EmbeddingScorer, JudgeScorer, LexicalScorer, Scorer},
@@ -73,13 +73,33 @@ impl TextModel for Scripted {
 pub struct Models {
     machine: Machine,
     device: DeviceChoice,
+    dtype: WeightType,
     open: RefCell<BTreeMap<ModelName, Arc<dyn TextModel>>>,
 }
 
 impl Models {
-    /// With what may be used of the machine, and where local models run.
-    pub fn new(machine: Machine, device: DeviceChoice) -> Self {
-        Self { machine, device, open: RefCell::default() }
+    /// With what may be used of the machine.
+    pub fn new(machine: Machine) -> Self {
+        Self {
+            machine,
+            dtype: WeightType::default(),
+            device: DeviceChoice::Cpu,
+            open: RefCell::default(),
+        }
+    }
+
+    /// Keeps the matrices of local models as this type.
+    #[must_use]
+    pub fn with_dtype(mut self, dtype: WeightType) -> Self {
+        self.dtype = dtype;
+        self
+    }
+
+    /// Runs local models there.
+    #[must_use]
+    pub fn with_device(mut self, device: DeviceChoice) -> Self {
+        self.device = device;
+        self
     }
 
     /// What may be used of the machine.
@@ -100,7 +120,7 @@ impl Models {
                     kv_memory_bytes: self.machine.kv_memory_bytes,
                     ..LocalOptions::default()
                 };
-                Arc::new(LocalBackend::open(path, &options)?)
+                Arc::new(LocalBackend::open(path, self.dtype, &options)?)
             }
             ModelName::Scripted(path) => Arc::new(Scripted::load(path)?),
         };

@@ -4,10 +4,13 @@
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
 use camino::Utf8Path;
-use candle_core::{Device, Tensor, quantized::{GgmlDType, QTensor}};
+use candle_core::{
+    Device, Tensor,
+    quantized::{GgmlDType, QTensor},
+};
 use unimatch::nn::{
-    Activation, Bytes, Cpu, Decoder, DecoderConfig, DecoderError, GenerationJob, GenerationLimits,
-    GgufFile, Generated, GenerationError, KvMemory, ModelError, RawTensor, Recipient,
+    Activation, Bytes, Cpu, Decoder, DecoderConfig, DecoderError, Generated, GenerationError,
+    GenerationJob, GenerationLimits, GgufFile, KvMemory, ModelError, RawTensor, Recipient,
     RotationStyle, SamplingRules, SpecialTokens, Step, Tokenizer, Wanted, generate,
 };
 

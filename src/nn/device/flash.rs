@@ -26,7 +26,8 @@ pub(super) fn attend(
             let n_keys = reading.seen[write.segment].length;
             let segment = segments[write.segment].narrow(2, 0, n_keys)?;
             // `[1, keys, kv_heads, head_size]`, where it lies.
-            let part = |index| segment.narrow(1, index, 1)?.squeeze(1)?.transpose(0, 1)?.unsqueeze(0);
+            let part =
+                |index| segment.narrow(1, index, 1)?.squeeze(1)?.transpose(0, 1)?.unsqueeze(0);
             let queries = queries.narrow(0, write.rows.start, write.rows.len())?.unsqueeze(0)?;
             // Queries are scaled already. The last query sees the last key.
             let before = window.map(|window| window - 1);

@@ -72,11 +72,9 @@ impl Layer {
             |part: &str, size| matrix::optional_vector(weights, &name(part), size, device);
         let [query, key, value, output, gate, up, down] = matrices(config);
         let biases = match optional("attn_q.bias", query.1[0])? {
-            Some(of_query) => Some([
-                of_query,
-                norm("attn_k.bias", key.1[0])?,
-                norm("attn_v.bias", value.1[0])?,
-            ]),
+            Some(of_query) => {
+                Some([of_query, norm("attn_k.bias", key.1[0])?, norm("attn_v.bias", value.1[0])?])
+            }
             None => None,
         };
         Ok(Self {

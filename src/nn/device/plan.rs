@@ -119,12 +119,7 @@ struct Piece<'a> {
 
 impl Plan {
     /// Every row must see something.
-    pub(super) fn new(
-        seen: &[Seen],
-        n_rows: usize,
-        window: Option<usize>,
-        n_heads: usize,
-    ) -> Self {
+    pub(super) fn new(seen: &[Seen], n_rows: usize, window: Option<usize>, n_heads: usize) -> Self {
         let readers: Vec<Vec<Reader>> = seen
             .iter()
             .map(|segment| {

@@ -62,9 +62,8 @@ impl<'a> Reading<'a> {
                 }
                 let row = |place: usize| u32::try_from(first + place).unwrap_or(u32::MAX);
                 let readers = positions.clone().enumerate();
-                seen.readers.extend(
-                    readers.map(|(place, position)| Reader { row: row(place), position }),
-                );
+                seen.readers
+                    .extend(readers.map(|(place, position)| Reader { row: row(place), position }));
             }
         }
         reading
