@@ -131,15 +131,14 @@ fn how_a_sequence_is_cut_into_steps_and_segments_changes_no_more_than_rounding()
         for length in [1, 5, 16, 37] {
             let mut prefix = None;
             let mut parts = Vec::new();
-            for (index, part) in all.chunks(length).enumerate() {
+            for part in all.chunks(length) {
                 let mut sequence = decoder.sequence(prefix.take(), length + 3, &memory).unwrap();
                 let (first, second) = part.split_at(part.len() / 2);
                 for part in [first, second] {
                     let logits = step(&decoder, &mut sequence, part, Wanted::Every);
                     parts.extend(logits.rows().map(<[f32]>::to_vec));
                 }
-                // Now and then a new segment, else the same one goes on.
-                prefix = Some(sequence.freeze()).filter(|_| index < all.len());
+                prefix = Some(sequence.freeze());
             }
             let difference = difference(&parts, &at_once);
             assert!(difference < 1e-5, "{}, in steps of {length}: {difference}", model.name);
@@ -267,6 +266,136 @@ fn matrices_of_other_types_predict_about_as_on_the_processor() {
         let (between_paths, by_rounding) = rounded(dtype);
         report(&format!("{dtype:?}: {between_paths:.1e} between paths, {by_rounding:.1e} by type"));
     }
+}
+
+/// What a text costs a token, as the exponential of the mean of the negated logarithms.
+fn perplexity(logits: &[Vec<f32>], tokens: &[u32]) -> f64 {
+    let costs = logits.iter().zip(&tokens[1..]).map(|(row, &next)| {
+        let greatest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let sum: f64 = row.iter().map(|number| f64::from(number - greatest).exp()).sum();
+        sum.ln() - f64::from(row[next as usize] - greatest)
+    });
+    (costs.sum::<f64>() / (tokens.len() - 1) as f64).exp()
+}
+
+/// The likeliest token, and by how much it leads.
+fn lead(row: &[f32]) -> (usize, f32) {
+    let mut order: Vec<usize> = (0..row.len()).collect();
+    order.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
+    (order[0], row[order[0]] - row[order[1]])
+}
+
+#[test]
+fn smollm2_reads_a_text_as_on_the_processor_up_to_near_ties() {
+    let file = GgufFile::open(&material::model(SMOLLM2)).unwrap();
+    let tokenizer = Tokenizer::from_gguf(file.content()).unwrap();
+    let text = "The old bridge was closed in March. Since then the market has lost its people, the \
+                ferry runs twice a day, and my uncle sells his bread from a van. In my opinion the \
+                town should open a new bridge before the winter comes.";
+    let tokens = tokenizer.encode(text, SpecialTokens::Plain).unwrap();
+    let theirs = logits(&Decoder::from_gguf(&file, Cpu::detect()).unwrap(), &tokens);
+    let config = DecoderConfig::from_gguf(&file).unwrap();
+    for device in devices() {
+        let ours = Decoder::on_devices(config.clone(), &file, &[device.clone()]).unwrap();
+        let ours = logits(&ours, &tokens);
+        let (their_cost, our_cost) = (perplexity(&theirs, &tokens), perplexity(&ours, &tokens));
+        report(&format!(
+            "SmolLM2 on {device:?}: perplexity {our_cost:.4}, on the processor {their_cost:.4}, \
+             logits {:.2} apart at most",
+            difference(&ours, &theirs)
+        ));
+        assert!((our_cost / their_cost - 1.0).abs() < 0.01, "{our_cost} and {their_cost}");
+        for (position, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+            let ((ours, _), (theirs, lead)) = (lead(ours), lead(theirs));
+            assert!(ours == theirs || lead < 0.5, "position {position} differs by {lead}");
+        }
+    }
+}
+
+/// Keeps replies.
+struct Replies(Vec<Option<Vec<u32>>>);
+
+impl Recipient for Replies {
+    fn goes_on(&mut self, _job: usize, _tokens: &[u32]) -> bool {
+        true
+    }
+
+    fn finish(
+        &mut self,
+        job: usize,
+        result: Result<Generated, GenerationError>,
+    ) -> ControlFlow<()> {
+        self.0[job] = Some(result.unwrap().tokens);
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn greedy_replies_are_those_of_the_processor() {
+    let (root, branch) = (tokens(70, 1), tokens(40, 2));
+    let prompts = [
+        [&root[..], &branch].concat(),
+        root.clone(),
+        [&root[..], &tokens(300, 3)].concat(),
+        vec![5],
+        [&root[..], &branch, &[9]].concat(),
+    ];
+    let rules =
+        SamplingRules { temperature: 0.0, top_k: None, top_p: 1.0, repetition_penalty: 1.2 };
+    let jobs: Vec<GenerationJob> = prompts
+        .into_iter()
+        .map(|tokens| GenerationJob { tokens, max_new_tokens: 25, rules, seed: 0 })
+        .collect();
+    for model in models() {
+        let replies = |decoder: &Decoder| {
+            // Memory for some of them at a time only.
+            let kv_memory_bytes = decoder.sequence_bytes(600);
+            let limits = GenerationLimits { max_sequences: 3, kv_memory_bytes };
+            let mut replies = Replies(vec![None; jobs.len()]);
+            assert!(generate(decoder, &jobs, &[], limits, &mut replies).is_continue());
+            replies.0
+        };
+        let theirs = replies(&model.on_processor());
+        for device in devices() {
+            assert_eq!(replies(&model.on(&[device])), theirs, "{}", model.name);
+        }
+    }
+}
+
+#[test]
+fn memory_is_counted_as_it_is_taken() {
+    let memory = KvMemory::new(1 << 20);
+    let decoder = models()[0].on(&[Device::Cpu]);
+    // Two layers, two heads, a key and a value of eight numbers in single precision.
+    assert_eq!(decoder.sequence_bytes(20), 2 * 2 * 2 * 20 * 8 * 4);
+    let mut sequence = decoder.sequence(None, 20, &memory).unwrap();
+    assert_eq!(memory.used_bytes(), decoder.sequence_bytes(20));
+    step(&decoder, &mut sequence, &[1, 2], Wanted::Nothing);
+    let prefix = sequence.freeze();
+    let error = decoder.sequence(Some(Arc::clone(&prefix)), 1 << 20, &memory).unwrap_err();
+    assert_eq!(error.used_bytes, decoder.sequence_bytes(20));
+    drop(prefix);
+    assert_eq!(memory.used_bytes(), 0);
+}
+
+#[test]
+fn a_step_that_cannot_be_taken_changes_nothing() {
+    let decoder = models()[0].on(&[Device::Cpu]);
+    let mut sequence = decoder.sequence(None, 4, &memory()).unwrap();
+    let before = step(&decoder, &mut sequence, &[1, 2], Wanted::Last);
+    let mut attempt = |tokens: &[u32]| {
+        let step = Step { sequence: &mut sequence, tokens, wanted: Wanted::Last };
+        decoder.forward(&mut [step]).unwrap_err()
+    };
+    assert_eq!(attempt(&[1, 77]), DecoderError::UnknownToken { token: 77, vocabulary_size: 77 });
+    assert_eq!(attempt(&[1; 3]), DecoderError::Room { n_tokens: 3, n_free: 2 });
+    // Nor does one whose sequence is of another decoder.
+    let mut foreign = models()[0].on_processor().sequence(None, 4, &memory()).unwrap();
+    let step = Step { sequence: &mut foreign, tokens: &[1], wanted: Wanted::Last };
+    let error = decoder.forward(&mut [step]).unwrap_err().to_string();
+    assert!(error.contains("another decoder"), "{error}");
+    assert_eq!((sequence.n_tokens(), foreign.n_tokens()), (2, 0));
+    assert!(before.rows().next().unwrap().iter().all(|number| number.is_finite()));
 }
 
 #[expect(clippy::print_stderr, reason = "figures for whoever runs the tests by hand")]

@@ -64,11 +64,10 @@ impl Body {
         let places = match devices {
             [_] => vec![0; config.n_layers()],
             _ => {
-                let sizes = (0..config.n_layers())
-                    .map(|index| layer_bytes(weights, config, index))
-                    .collect::<std::result::Result<Vec<_>, _>>()?;
-                let head = weights.find(head_name)?.map_or(0, |tensor| tensor.bytes.len());
-                place(&sizes, head, devices.len())
+                let of_layer: usize =
+                    matrices(config).iter().map(|(_, shape)| shape[0] * shape[1]).sum();
+                let head = head_shape[0] * head_shape[1];
+                place(&vec![of_layer; config.n_layers()], head, devices.len())
             }
         };
         let layers = places
@@ -233,18 +232,4 @@ impl<'a> Passage<'a> {
 fn put(keys: &Tensor, write: &Write, segment: &Tensor) -> Result<()> {
     let rows = keys.narrow(0, write.rows.start, write.rows.len())?;
     segment.slice_set(&rows.permute((1, 2, 0, 3))?.contiguous()?, 2, write.offset)
-}
-
-/// What the matrices of a layer take.
-fn layer_bytes(
-    weights: &dyn Weights,
-    config: &DecoderConfig,
-    index: usize,
-) -> std::result::Result<usize, ModelError> {
-    let mut n_bytes = 0;
-    for (part, _) in matrices(config) {
-        let tensor = weights.find(&format!("blk.{index}.{part}.weight"))?;
-        n_bytes += tensor.map_or(0, |tensor| tensor.bytes.len());
-    }
-    Ok(n_bytes)
 }

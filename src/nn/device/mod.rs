@@ -32,7 +32,7 @@
 //!
 //! `--device` chooses ([`DeviceChoice`]): `auto` takes the first GPU if the program was
 //! built for GPUs and there is one, else the processor. Of `cuda:0,cuda:1` each gets
-//! consecutive layers, about as many bytes as the other; only the states of the new
+//! consecutive layers, about as many weights as the other; only the states of the new
 //! tokens cross from one to the next, and keys and values lie where their layer does.
 //! The embedding stays in the memory of the processor, which picks the rows.
 //!
