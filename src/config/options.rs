@@ -133,6 +133,11 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", env = "UNIMATCH_BATCH_SIZE", help_heading = "Machine")]
     pub batch_size: Option<usize>,
 
+    /// Where local models run: cpu, cuda (the first GPU), cuda:0,cuda:1 (layers spread over
+    /// several), or auto: a GPU if there is one [default: auto]
+    #[arg(long, value_name = "DEVICE", env = "UNIMATCH_DEVICE", help_heading = "Machine")]
+    pub device: Option<String>,
+
     /// Instructions of the processor to use: auto, avx2 or portable [default: auto]
     #[arg(long, value_name = "LEVEL", env = "UNIMATCH_CPU", help_heading = "Machine")]
     pub cpu: Option<String>,

@@ -9,7 +9,7 @@ use crate::{
     corpus::Selection,
     experiment::{ConstrainedUnits, Judging, Machine, ModelName, Plan},
     metrics::EmptyAnswers,
-    nn::{Cpu, CpuLevel, WeightType},
+    nn::{Cpu, CpuLevel, DeviceChoice, WeightType},
     prompt::{Condition, GenerationSettings, Preset, PromptFormat},
 };
 
@@ -65,6 +65,7 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
             n_retries: options.judge_retries.unwrap_or(Judging::default().n_retries),
         },
         empty_answers: empty_answers(options.empty.as_deref())?,
+        device: device(options)?,
         settings,
     })
 }
@@ -84,6 +85,12 @@ pub fn machine(options: &RunOptions, n_cores: usize) -> anyhow::Result<Machine> 
         batch_size: positive("batch-size", options.batch_size, DEFAULT_BATCH_SIZE)?,
         cpu: cpu(options.cpu.as_deref())?,
     })
+}
+
+/// Where local models run, decided for this machine.
+pub fn device(options: &RunOptions) -> anyhow::Result<DeviceChoice> {
+    let choice = value("device", options.device.as_deref(), DeviceChoice::default())?;
+    Ok(choice.decided())
 }
 
 /// What the matrices of local models are kept as.
@@ -155,6 +162,7 @@ pub fn options(plan: &Plan, run_dir: &camino::Utf8Path, machine: &Machine) -> Ru
         threads: None,
         kv_memory: Some(machine.kv_memory_bytes >> 20),
         batch_size: Some(machine.batch_size),
+        device: Some(plan.device.to_string()),
         cpu: None,
     }
 }
@@ -253,6 +261,7 @@ mod tests {
         given.preset = Some("ref-script".to_owned());
         given.dtype = Some("q8_0".to_owned());
         given.scorer = Some("judge:local:j.gguf".to_owned());
+        given.device = Some("cuda:1,cuda:0".to_owned());
         let first = plan(&given).unwrap();
         let machine = machine(&given, 3).unwrap();
         let again = options(&first, "runs/x".into(), &machine);
@@ -262,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_value_out_of_range_is_named_with_its_option() {
-        let cases: [(RunOptions, &str); 7] = [
+        let cases: [(RunOptions, &str); 8] = [
             (RunOptions { dtype: Some("int4".to_owned()), ..least() }, "--dtype"),
             (RunOptions { top_p: Some(0.0), ..least() }, "--top-p"),
             (RunOptions { temperature: Some(f64::NAN), ..least() }, "--temperature"),
@@ -270,6 +279,7 @@ mod tests {
             (RunOptions { empty: Some("zero".to_owned()), ..least() }, "--empty"),
             (RunOptions { condition: Some("v3".to_owned()), ..least() }, "--condition"),
             (RunOptions { scorer: Some("chrf".to_owned()), ..least() }, "--scorer"),
+            (RunOptions { device: Some("gpu".to_owned()), ..least() }, "--device"),
         ];
         for (given, name) in cases {
             let error = plan(&given).unwrap_err().to_string();

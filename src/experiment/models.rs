@@ -10,7 +10,7 @@ use crate::{
         scripted::Scripted,
     },
     generate::{Cleaner, JudgeCleaner},
-    nn::WeightType,
+    nn::{DeviceChoice, WeightType},
     prompt::{Library, Prompt, TokenCounter},
     segment::{JudgeSegmenter, Segmenter, SentenceSegmenter},
     similarity::{EmbeddingScorer, JudgeScorer, LexicalScorer, Scorer},
@@ -72,6 +72,7 @@ impl TextModel for Scripted {
 /// Opens models by name.
 pub struct Models {
     machine: Machine,
+    device: DeviceChoice,
     dtype: WeightType,
     open: RefCell<BTreeMap<ModelName, Arc<dyn TextModel>>>,
 }
@@ -79,13 +80,25 @@ pub struct Models {
 impl Models {
     /// With what may be used of the machine.
     pub fn new(machine: Machine) -> Self {
-        Self { machine, dtype: WeightType::default(), open: RefCell::default() }
+        Self {
+            machine,
+            dtype: WeightType::default(),
+            device: DeviceChoice::Cpu,
+            open: RefCell::default(),
+        }
     }
 
     /// Keeps the matrices of local models as this type.
     #[must_use]
     pub fn with_dtype(mut self, dtype: WeightType) -> Self {
         self.dtype = dtype;
+        self
+    }
+
+    /// Runs local models there.
+    #[must_use]
+    pub fn with_device(mut self, device: DeviceChoice) -> Self {
+        self.device = device;
         self
     }
 
@@ -103,6 +116,7 @@ impl Models {
             ModelName::Local(path) => {
                 let options = LocalOptions {
                     cpu: self.machine.cpu,
+                    device: self.device.clone(),
                     kv_memory_bytes: self.machine.kv_memory_bytes,
                     ..LocalOptions::default()
                 };

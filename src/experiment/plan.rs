@@ -8,7 +8,7 @@ use crate::{
     backend::judge::JudgeSettings,
     corpus::Selection,
     metrics::EmptyAnswers,
-    nn::{Cpu, WeightType},
+    nn::{Cpu, DeviceChoice, WeightType},
     prompt::{Condition, GenerationSettings, Preset, PromptFormat},
     similarity::DEFAULT_BATCH_SIZE,
 };
@@ -46,6 +46,8 @@ pub struct Plan {
     pub judging: Judging,
     /// What an empty answer counts for.
     pub empty_answers: EmptyAnswers,
+    /// Where local models run; of this only the kind changes records.
+    pub device: DeviceChoice,
 }
 
 /// What becomes of a reply that keeps to the format of a constrained prompt.

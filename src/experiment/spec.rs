@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{CleanerName, ModelName, Plan, ScorerName, SegmenterName};
 use crate::{
     corpus::Corpus,
-    nn::{GgufFile, ModelFolder, WeightType},
+    nn::{DeviceChoice, GgufFile, ModelFolder, WeightType},
     prompt::{Library, Purpose},
     run::Manifest,
     similarity::Calibration,
@@ -28,14 +28,16 @@ struct FileIdentity {
 /// The specification of a plan: what `run.json` compares.
 ///
 /// Threads, memory, batch size and the place of files are not in it, since no
-/// record depends on them. Model files are read whole to digest them.
+/// record depends on them. Where local models run is in it where that is not the
+/// processor, of several GPUs only that they are GPUs. Model files are read whole to
+/// digest them.
 pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow::Result<Value> {
     let mut identities = Identities { dtype: plan.dtype, known: BTreeMap::new() };
     let settings = &plan.settings;
     let judges = matches!(plan.segmenter, SegmenterName::Judge(_))
         || matches!(plan.scorer, ScorerName::Judge(_))
         || matches!(plan.cleaner, CleanerName::Judge(_));
-    Ok(json!({
+    let mut spec = json!({
         "corpus": {
             "digest": corpus.digest().to_hex().as_str(),
             "n_drafts": corpus.drafts().len(),
@@ -79,7 +81,31 @@ pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow:
         },
         "judge_retries": judges.then_some(plan.judging.n_retries),
         "empty_answers": plan.empty_answers,
-    }))
+    });
+    if plan.device.kind() != DeviceChoice::Cpu.kind() && runs_local_models(plan) {
+        spec["device"] = json!(plan.device.kind());
+    }
+    Ok(spec)
+}
+
+/// Whether any text model of a plan runs on this machine.
+fn runs_local_models(plan: &Plan) -> bool {
+    let judges = [
+        match &plan.cleaner {
+            CleanerName::Judge(model) => Some(model),
+            CleanerName::None | CleanerName::Rules => None,
+        },
+        match &plan.segmenter {
+            SegmenterName::Judge(model) => Some(model),
+            SegmenterName::Sentence => None,
+        },
+        match &plan.scorer {
+            ScorerName::Judge(model) => Some(model),
+            ScorerName::Chrf | ScorerName::Bleu | ScorerName::Embedding(_) => None,
+        },
+    ];
+    let mut models = judges.into_iter().flatten().chain([&plan.generator]);
+    models.any(|model| matches!(model, ModelName::Local(_)))
 }
 
 /// Digests of files, each taken once.

@@ -10,6 +10,8 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
+use candle_core::Tensor;
+
 use super::{config::DecoderConfig, kernels::LANES};
 
 /// A bound on the memory of keys and values.
@@ -126,8 +128,27 @@ pub struct Segment {
     length: usize,
     capacity: usize,
     shape: KvShape,
-    layers: Vec<LayerKv>,
+    storage: Storage,
     _reservation: Reservation,
+}
+
+/// Where the keys and values of a segment lie, for each layer.
+#[derive(Debug)]
+enum Storage {
+    /// With this project's own kernels.
+    Kernels(Vec<LayerKv>),
+    /// On devices: `[n_kv_heads, 2, capacity, head_size]`.
+    Devices(Vec<Tensor>),
+}
+
+impl Storage {
+    /// None on devices.
+    fn layers(&self) -> &[LayerKv] {
+        match self {
+            Self::Kernels(layers) => layers,
+            Self::Devices(_) => &[],
+        }
+    }
 }
 
 impl Segment {
@@ -146,6 +167,19 @@ impl Segment {
         self.length
     }
 
+    /// The tokens that it has room for.
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// The keys and values of one layer, where they lie on a device.
+    pub(super) fn tensor(&self, layer: usize) -> Option<&Tensor> {
+        match &self.storage {
+            Storage::Kernels(_) => None,
+            Storage::Devices(layers) => layers.get(layer),
+        }
+    }
+
     /// How keys and values lie.
     pub(super) fn shape(&self) -> KvShape {
         self.shape
@@ -154,13 +188,13 @@ impl Segment {
     /// The keys of one head: tiles of `head_size` rows of sixteen tokens.
     pub(super) fn keys(&self, layer: usize, head: usize) -> &[f32] {
         let size = self.shape.keys_of_head(self.capacity);
-        &self.layers[layer].keys[head * size..][..size]
+        &self.storage.layers()[layer].keys[head * size..][..size]
     }
 
     /// The values of one head: a row for each token.
     pub(super) fn values(&self, layer: usize, head: usize) -> &[f32] {
         let size = self.shape.values_of_head(self.capacity);
-        &self.layers[layer].values[head * size..][..size]
+        &self.storage.layers()[layer].values[head * size..][..size]
     }
 
     /// This segment and those before it, the first of the sequence first.
@@ -198,16 +232,47 @@ impl Sequence {
             keys: vec![0.0; shape.n_kv_heads * shape.keys_of_head(capacity)],
             values: vec![0.0; shape.n_kv_heads * shape.values_of_head(capacity)],
         };
+        let layers = std::iter::repeat_with(layer).take(shape.n_layers).collect();
+        Ok(Self::with(shape, prefix, capacity, (Storage::Kernels(layers), reservation)))
+    }
+
+    /// The same, with keys and values in `n_bytes` of tensors on devices.
+    ///
+    /// # Errors
+    ///
+    /// If the memory does not suffice now, that of the devices or its bound.
+    pub(super) fn on_devices(
+        shape: KvShape,
+        prefix: Option<Arc<Segment>>,
+        capacity: usize,
+        memory: &KvMemory,
+        (n_bytes, layers): (usize, impl FnOnce() -> Result<Vec<Tensor>, candle_core::Error>),
+    ) -> Result<Self, KvMemoryError> {
+        let reservation = memory.reserve(n_bytes)?;
+        let layers = layers().map_err(|_| KvMemoryError {
+            needed_bytes: n_bytes,
+            used_bytes: memory.used_bytes() - n_bytes,
+            limit_bytes: memory.limit_bytes,
+        })?;
+        Ok(Self::with(shape, prefix, capacity, (Storage::Devices(layers), reservation)))
+    }
+
+    fn with(
+        shape: KvShape,
+        prefix: Option<Arc<Segment>>,
+        capacity: usize,
+        (storage, reservation): (Storage, Reservation),
+    ) -> Self {
         let tail = Segment {
             start: prefix.as_deref().map_or(0, Segment::end),
             parent: prefix,
             length: 0,
             capacity,
             shape,
-            layers: std::iter::repeat_with(layer).take(shape.n_layers).collect(),
+            storage,
             _reservation: reservation,
         };
-        Ok(Self { tail })
+        Self { tail }
     }
 
     /// The number of tokens, those of the prefix with them.
@@ -245,7 +310,8 @@ impl Sequence {
 
     /// Puts the key and the value of one head of one of its own tokens.
     pub(super) fn put(&mut self, place: Place, key: &[f32], value: &[f32]) {
-        let Segment { start, capacity, shape, ref mut layers, .. } = self.tail;
+        let Segment { start, capacity, shape, ref mut storage, .. } = self.tail;
+        let Storage::Kernels(layers) = storage else { return };
         let index = place.position - start;
         let layer = &mut layers[place.layer];
         let keys = &mut layer.keys[place.head * shape.keys_of_head(capacity)..];

@@ -52,6 +52,11 @@ impl Rotaries {
         &self.different[self.of_layer[layer]]
     }
 
+    /// Which of the rotations a layer has.
+    pub(super) fn index(&self, layer: usize) -> usize {
+        self.of_layer[layer]
+    }
+
     /// The angles of some positions under each rotation.
     pub(super) fn angles(&self, positions: &[usize]) -> AllAngles {
         let angles = |rotary: &Rotary| {
@@ -64,6 +69,17 @@ impl Rotaries {
 /// The angles of each new token under each rotation.
 #[derive(Debug)]
 pub(super) struct AllAngles(Vec<Vec<Angles>>);
+
+impl AllAngles {
+    /// The cosines and sines of all tokens under one rotation, row after row.
+    pub(super) fn tables(&self, rotation: usize) -> (Vec<f32>, Vec<f32>) {
+        let angles = &self.0[rotation];
+        (
+            angles.iter().flat_map(|angles| angles.cosines()).copied().collect(),
+            angles.iter().flat_map(|angles| angles.sines()).copied().collect(),
+        )
+    }
+}
 
 impl Frame {
     /// The numbers of a row of queries, keys and values.

@@ -5,6 +5,7 @@ mod attention;
 mod chat;
 mod config;
 mod decoder;
+mod device;
 mod encoder;
 mod generation;
 mod gguf;
@@ -25,6 +26,7 @@ mod weights;
 pub use chat::{AddGenerationPrompt, ChatError, ChatTemplate, Message, Role};
 pub use config::{Activation, DecoderConfig, LayerAttention, Rotation, RotationStyle};
 pub use decoder::{Decoder, DecoderError, Logits, Step, Wanted};
+pub use device::{DeviceChoice, DeviceError, Devices};
 pub use encoder::{Embedding, EncoderError, SentenceEncoder};
 pub use generation::{
     Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits, Recipient, generate,

@@ -19,6 +19,18 @@ pub(super) struct Angles {
     sines: Vec<f32>,
 }
 
+impl Angles {
+    /// One for each pair.
+    pub(super) fn cosines(&self) -> &[f32] {
+        &self.cosines
+    }
+
+    /// One for each pair.
+    pub(super) fn sines(&self) -> &[f32] {
+        &self.sines
+    }
+}
+
 impl Rotary {
     /// For heads of this size.
     pub(super) fn new(rotation: &Rotation, head_size: usize) -> Self {

@@ -7,6 +7,7 @@ mod chat;
 mod clockwork;
 mod corpus;
 mod decoder;
+mod device;
 mod encoder;
 mod families;
 mod family;

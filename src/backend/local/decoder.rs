@@ -9,9 +9,9 @@ use super::{LocalError, LocalOptions, opened::Opened, speech::Speech, stop::firs
 use crate::{
     backend::{Backend, BackendError, Completion, Deliver, FinishReason, Request, Sampling, Usage},
     nn::{
-        Decoder, Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits,
-        ModelFile, PrefixTree, Recipient, SamplingRules, SpecialTokens, Tokenizer, WeightType,
-        generate,
+        Decoder, Devices, Generated, GenerationEnd, GenerationError, GenerationJob,
+        GenerationLimits, ModelFile, PrefixTree, Recipient, SamplingRules, SpecialTokens,
+        Tokenizer, WeightType, generate,
     },
     prompt::{Prompt, TokenCounter},
 };
@@ -19,7 +19,8 @@ use crate::{
 /// A decoder on this machine.
 ///
 /// A reply hangs on its own request alone, bit for bit, and on the model file: on
-/// no other request, and on none of the options.
+/// no other request, and on none of the options. On a GPU, other requests may change
+/// the rounding of the last bits.
 pub struct LocalBackend {
     id: String,
     decoder: Decoder,
@@ -38,7 +39,11 @@ impl LocalBackend {
     ) -> Result<Self, LocalError> {
         let file = ModelFile::open(path)?;
         let Opened { speech, end_ids } = Opened::of(&file, path)?;
-        let decoder = in_pool(options, || Decoder::open(&file, dtype, options.cpu))?;
+        let devices = options.device.open()?;
+        let decoder = in_pool(options, || match &devices {
+            Devices::Kernels => Decoder::open(&file, dtype, options.cpu),
+            Devices::Candle(devices) => Decoder::open_on_devices(&file, dtype, devices),
+        })?;
         let vocabulary_size = decoder.config().vocabulary_size;
         let n_tokens = speech.tokenizer.n_base_tokens();
         if n_tokens > vocabulary_size {

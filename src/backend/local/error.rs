@@ -2,7 +2,7 @@
 
 use camino::Utf8PathBuf;
 
-use crate::nn::{ChatError, ModelError, TokenizerError};
+use crate::nn::{ChatError, DeviceError, ModelError, TokenizerError};
 
 /// Why a local model cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +11,9 @@ pub enum LocalError {
     /// The model file is not as it should be.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The device cannot be used.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// The tokenizer in the file cannot be used.
     #[error("the tokenizer of {file} cannot be used")]
     Tokenizer {
