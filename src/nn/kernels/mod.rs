@@ -76,4 +76,6 @@ pub(super) use grid::{Cell, grid};
 pub(super) use integer::{KernelFormat, MAX_ROWS as MAX_INTEGER_ROWS, RowSpan, integer_tile};
 pub(super) use simd::{LANES, Lanes};
 pub(super) use super_block::{SuperBlock, SuperBlock6};
-pub(super) use vector::{add, rms_norm, rotate_halves, rotate_pairs, silu_product, softmax};
+pub(super) use vector::{
+    add, gelu_product, rms_norm, rotate_halves, rotate_pairs, silu_product, softmax,
+};
