@@ -91,7 +91,7 @@ pub(super) fn attend(
         let group = Group { cpu, layer, head, queries, rows: cell.rows(), attended };
         group.attend(scratch, &mut cell);
     };
-    if work < MIN_TASK {
+    if work < MIN_TASK || rayon::current_num_threads() == 1 {
         let mut scratch = Scratch::default();
         for cell in cells {
             attend_cell(&mut scratch, cell);
