@@ -15,7 +15,8 @@ version=0.3.36
 home="$(realpath -m "${CARGO_TARGET_DIR:-target}")/bench"
 venv="$home/venv"
 tree="$home/llama.cpp"
-tools=(llama-bench llama-batched-bench llama-server llama-quantize llama-tokenize llama-perplexity)
+tools=(llama-bench llama-batched-bench llama-server llama-completion llama-quantize llama-tokenize
+    llama-perplexity)
 
 say() { printf '%s\n' "$*" >&2; }
 
