@@ -4,4 +4,4 @@ mod options;
 mod resolve;
 
 pub use options::RunOptions;
-pub use resolve::{default_out, empty_answers, format_name, machine, options, plan};
+pub use resolve::{default_out, dtype, empty_answers, format_name, machine, options, plan};

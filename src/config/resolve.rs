@@ -9,7 +9,7 @@ use crate::{
     corpus::Selection,
     experiment::{ConstrainedUnits, Judging, Machine, ModelName, Plan},
     metrics::EmptyAnswers,
-    nn::{Cpu, CpuLevel},
+    nn::{Cpu, CpuLevel, WeightType},
     prompt::{Condition, GenerationSettings, Preset, PromptFormat},
 };
 
@@ -42,6 +42,7 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
             limit: options.limit,
         },
         generator: parse("generator", generator)?,
+        dtype: dtype(options)?,
         condition: value("condition", options.condition.as_deref(), Condition::default())?,
         preset,
         format: format(options.format.as_deref(), preset)?,
@@ -85,6 +86,11 @@ pub fn machine(options: &RunOptions, n_cores: usize) -> anyhow::Result<Machine> 
     })
 }
 
+/// What the matrices of local models are kept as.
+pub fn dtype(options: &RunOptions) -> anyhow::Result<WeightType> {
+    value("dtype", options.dtype.as_deref(), WeightType::default())
+}
+
 /// The processor's instructions by their name.
 fn cpu(name: Option<&str>) -> anyhow::Result<Cpu> {
     let level = match name {
@@ -116,6 +122,7 @@ pub fn options(plan: &Plan, run_dir: &camino::Utf8Path, machine: &Machine) -> Ru
         cleaner: Some(plan.cleaner.to_string()),
         segmenter: Some(plan.segmenter.to_string()),
         scorer: Some(plan.scorer.to_string()),
+        dtype: Some(plan.dtype.to_string()),
         condition: Some(plan.condition.to_string()),
         preset: Some(plan.preset.to_string()),
         prompts: plan.prompts.clone(),
@@ -244,6 +251,7 @@ mod tests {
         let mut given = least();
         given.condition = Some("v1+guided+few".to_owned());
         given.preset = Some("ref-script".to_owned());
+        given.dtype = Some("q8_0".to_owned());
         given.scorer = Some("judge:local:j.gguf".to_owned());
         let first = plan(&given).unwrap();
         let machine = machine(&given, 3).unwrap();
@@ -254,7 +262,8 @@ mod tests {
 
     #[test]
     fn a_value_out_of_range_is_named_with_its_option() {
-        let cases: [(RunOptions, &str); 6] = [
+        let cases: [(RunOptions, &str); 7] = [
+            (RunOptions { dtype: Some("int4".to_owned()), ..least() }, "--dtype"),
             (RunOptions { top_p: Some(0.0), ..least() }, "--top-p"),
             (RunOptions { temperature: Some(f64::NAN), ..least() }, "--temperature"),
             (RunOptions { max_new_tokens: Some(0), ..least() }, "--max-new-tokens"),

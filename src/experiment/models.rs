@@ -10,6 +10,7 @@ use crate::{
         scripted::Scripted,
     },
     generate::{Cleaner, JudgeCleaner},
+    nn::WeightType,
     prompt::{Library, Prompt, TokenCounter},
     segment::{JudgeSegmenter, Segmenter, SentenceSegmenter},
     similarity::{EmbeddingScorer, JudgeScorer, LexicalScorer, Scorer},
@@ -71,13 +72,21 @@ impl TextModel for Scripted {
 /// Opens models by name.
 pub struct Models {
     machine: Machine,
+    dtype: WeightType,
     open: RefCell<BTreeMap<ModelName, Arc<dyn TextModel>>>,
 }
 
 impl Models {
     /// With what may be used of the machine.
     pub fn new(machine: Machine) -> Self {
-        Self { machine, open: RefCell::default() }
+        Self { machine, dtype: WeightType::default(), open: RefCell::default() }
+    }
+
+    /// Keeps the matrices of local models as this type.
+    #[must_use]
+    pub fn with_dtype(mut self, dtype: WeightType) -> Self {
+        self.dtype = dtype;
+        self
     }
 
     /// What may be used of the machine.
@@ -97,7 +106,7 @@ impl Models {
                     kv_memory_bytes: self.machine.kv_memory_bytes,
                     ..LocalOptions::default()
                 };
-                Arc::new(LocalBackend::open(path, &options)?)
+                Arc::new(LocalBackend::open(path, self.dtype, &options)?)
             }
             ModelName::Scripted(path) => Arc::new(Scripted::load(path)?),
         };

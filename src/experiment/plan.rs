@@ -8,7 +8,7 @@ use crate::{
     backend::judge::JudgeSettings,
     corpus::Selection,
     metrics::EmptyAnswers,
-    nn::Cpu,
+    nn::{Cpu, WeightType},
     prompt::{Condition, GenerationSettings, Preset, PromptFormat},
     similarity::DEFAULT_BATCH_SIZE,
 };
@@ -22,6 +22,8 @@ pub struct Plan {
     pub selection: Selection,
     /// Who writes.
     pub generator: ModelName,
+    /// What the matrices of local models are kept as.
+    pub dtype: WeightType,
     /// What the prompt shows.
     pub condition: Condition,
     /// Where the context budget comes from.

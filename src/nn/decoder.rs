@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::{
     attention::{Attended, Queries, attend},
     config::DecoderConfig,
     gguf::GgufFile,
     kernels::{Cpu, rms_norm},
     kv::{KvMemory, KvMemoryError, KvShape, Place, Segment, Sequence},
-    layer::{Buffers, Frame, Layer, linear},
+    layer::{Buffers, Frame, Layer, Rotaries, pack},
     linear::{Inputs, Linear, Mode, multiply},
-    rope::{Angles, Rotary},
+    model_file::ModelFile,
+    weight_type::{Retyped, WeightType},
     weights::{self, ModelError, RawTensor, Weights},
 };
 
@@ -121,6 +120,17 @@ impl Decoder {
         Self::load(DecoderConfig::from_gguf(file)?, file, cpu)
     }
 
+    /// Loads a model in either form, its matrices as `dtype`.
+    ///
+    /// # Errors
+    ///
+    /// If a tensor is missing, has not the shape that the settings ask for, or cannot
+    /// become `dtype`.
+    pub fn open(file: &ModelFile, dtype: WeightType, cpu: Cpu) -> Result<Self, ModelError> {
+        let weights = Retyped { weights: file.weights(), wanted: dtype };
+        Self::load(file.config()?, &weights, cpu)
+    }
+
     /// Loads a model from tensors with the names of GGUF files.
     ///
     /// # Errors
@@ -133,19 +143,18 @@ impl Decoder {
     ) -> Result<Self, ModelError> {
         let shape = [config.vocabulary_size, config.hidden_size];
         let embedding = weights::tensor(weights, "token_embd.weight", &shape)?;
-        let head = match weights.find("output.weight")? {
-            Some(_) => linear(weights, "output.weight", shape)?,
+        weights::refuse(weights, "output.bias")?;
+        let head = match weights::optional_tensor(weights, "output.weight", &shape)? {
+            Some(head) => pack(weights, "output.weight", &head)?,
             // The embedding serves twice.
-            None => linear(weights, "token_embd.weight", shape)?,
+            None => pack(weights, "token_embd.weight", &embedding)?,
         };
-        let pairs = config.head_size / 2;
-        let divisors = weights::optional_vector(weights, "rope_freqs.weight", pairs)?;
-        let rotary = Rotary::new(&config, divisors.as_deref());
-        let layers = (0..config.n_layers)
+        let rotaries = Rotaries::new(&config);
+        let layers = (0..config.n_layers())
             .map(|index| Layer::load(weights, &config, index))
             .collect::<Result<_, _>>()?;
         let norm = weights::vector(weights, "output_norm.weight", config.hidden_size)?;
-        Ok(Self { frame: Frame { cpu, config, rotary }, embedding, layers, norm, head })
+        Ok(Self { frame: Frame { cpu, config, rotaries }, embedding, layers, norm, head })
     }
 
     /// The make of the model.
@@ -183,8 +192,8 @@ impl Decoder {
         }
         let mut states = self.embed(steps)?;
         let (rows, wanted) = extend(steps);
-        let angles: Vec<Angles> =
-            rows.par_iter().map(|row| self.frame.rotary.angles(row.position)).collect();
+        let positions: Vec<usize> = rows.iter().map(|row| row.position).collect();
+        let angles = self.frame.rotaries.angles(&positions);
         let mut buffers = Buffers::new(&self.frame.config, rows.len());
         for (index, layer) in self.layers.iter().enumerate() {
             layer.project(&self.frame, &states, &angles, &mut buffers);
@@ -205,7 +214,10 @@ impl Decoder {
                 .embedding
                 .rows(row..row + 1)
                 .map_err(|source| DecoderError::Embedding { token, reason: source.to_string() })?;
-            states.extend(numbers);
+            match self.frame.config.embedding_scale {
+                Some(scale) => states.extend(numbers.iter().map(|number| number * scale)),
+                None => states.extend(numbers),
+            }
         }
         Ok(states)
     }
@@ -227,9 +239,14 @@ impl Decoder {
         let config = &self.frame.config;
         let chains: Vec<Vec<&Segment>> =
             steps.iter().map(|step| step.sequence.tail().chain()).collect();
+        let window = config.layers[layer].window;
         let attended: Vec<Attended<'_>> = rows
             .iter()
-            .map(|row| Attended { chain: &chains[row.step], n_keys: row.position + 1 })
+            .map(|row| {
+                let n_keys = row.position + 1;
+                let first_key = window.map_or(0, |window| n_keys.saturating_sub(window));
+                Attended { chain: &chains[row.step], first_key, n_keys }
+            })
             .collect();
         let queries = Queries {
             rows: &buffers.projected,

@@ -85,8 +85,8 @@ pub(super) struct KvShape {
 
 impl KvShape {
     pub(super) fn of(config: &DecoderConfig) -> Self {
-        let &DecoderConfig { n_layers, n_kv_heads, head_size, .. } = config;
-        Self { n_layers, n_kv_heads, head_size }
+        let &DecoderConfig { n_kv_heads, head_size, .. } = config;
+        Self { n_layers: config.n_layers(), n_kv_heads, head_size }
     }
 
     /// The width of a value in memory: whole lanes, with zeros after its end.

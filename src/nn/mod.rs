@@ -12,14 +12,18 @@ mod kernels;
 mod kv;
 mod layer;
 mod linear;
+mod model_error;
+mod model_file;
 mod prefix;
 mod rope;
+mod safetensors;
 mod sampling;
 mod tokenizer;
+mod weight_type;
 mod weights;
 
 pub use chat::{AddGenerationPrompt, ChatError, ChatTemplate, Message, Role};
-pub use config::{Activation, DecoderConfig, Rotation, RotationStyle};
+pub use config::{Activation, DecoderConfig, LayerAttention, Rotation, RotationStyle};
 pub use decoder::{Decoder, DecoderError, Logits, Step, Wanted};
 pub use encoder::{Embedding, EncoderError, SentenceEncoder};
 pub use generation::{
@@ -28,7 +32,10 @@ pub use generation::{
 pub use gguf::GgufFile;
 pub use kernels::{Cpu, CpuError, CpuLevel};
 pub use kv::{KvMemory, KvMemoryError, Segment, Sequence};
+pub use model_file::ModelFile;
 pub use prefix::PrefixTree;
+pub use safetensors::ModelFolder;
 pub use sampling::{FlawedLogits, Sampler, SamplingRules};
 pub use tokenizer::{SpecialTokens, Tokenizer, TokenizerError};
+pub use weight_type::{WeightType, WeightTypeError};
 pub use weights::{Bytes, ModelError, RawTensor, Weights};

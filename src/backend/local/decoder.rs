@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use camino::Utf8Path;
 use rayon::prelude::*;
 
-use super::{LocalError, LocalOptions, speech::Speech, stop::first_stop};
+use super::{LocalError, LocalOptions, opened::Opened, speech::Speech, stop::first_stop};
 use crate::{
     backend::{Backend, BackendError, Completion, Deliver, FinishReason, Request, Sampling, Usage},
     nn::{
-        ChatTemplate, Decoder, Generated, GenerationEnd, GenerationError, GenerationJob,
-        GenerationLimits, GgufFile, PrefixTree, Recipient, SamplingRules, SpecialTokens, Tokenizer,
+        Decoder, Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits,
+        ModelFile, PrefixTree, Recipient, SamplingRules, SpecialTokens, Tokenizer, WeightType,
         generate,
     },
     prompt::{Prompt, TokenCounter},
@@ -29,15 +29,18 @@ pub struct LocalBackend {
 }
 
 impl LocalBackend {
-    /// Opens a GGUF file with a decoder, its tokenizer and maybe its chat template.
-    pub fn open(path: &Utf8Path, options: &LocalOptions) -> Result<Self, LocalError> {
-        let file = GgufFile::open(path)?;
-        let tokenizer = Tokenizer::from_gguf(file.content())
-            .map_err(|source| LocalError::Tokenizer { file: path.to_owned(), source })?;
-        let template = ChatTemplate::from_gguf(file.content())
-            .map_err(|source| LocalError::Template { file: path.to_owned(), source })?;
-        let decoder = in_pool(options, || Decoder::from_gguf(&file, options.cpu))?;
-        let (n_tokens, vocabulary_size) = (tokenizer.n_tokens(), decoder.config().vocabulary_size);
+    /// Opens a GGUF file, or a folder of Hugging Face, with a decoder, its tokenizer
+    /// and maybe its chat template. The matrices are kept as `dtype`.
+    pub fn open(
+        path: &Utf8Path,
+        dtype: WeightType,
+        options: &LocalOptions,
+    ) -> Result<Self, LocalError> {
+        let file = ModelFile::open(path)?;
+        let Opened { speech, end_ids } = Opened::of(&file, path)?;
+        let decoder = in_pool(options, || Decoder::open(&file, dtype, options.cpu))?;
+        let vocabulary_size = decoder.config().vocabulary_size;
+        let n_tokens = speech.tokenizer.n_base_tokens();
         if n_tokens > vocabulary_size {
             return Err(LocalError::Vocabulary {
                 file: path.to_owned(),
@@ -45,8 +48,6 @@ impl LocalBackend {
                 vocabulary_size,
             });
         }
-        let speech = Speech { tokenizer, template };
-        let end_ids = speech.end_ids();
         let name = path.file_name().unwrap_or(path.as_str());
         let id = format!("local:{name}");
         Ok(Self { id, decoder, speech, end_ids, options: options.clone() })

@@ -29,9 +29,17 @@ pub enum LocalError {
         #[source]
         source: ChatError,
     },
+    /// The settings of the model's replies cannot be read.
+    #[error("{file} is not the JSON that it should be ({reason}): fetch it again")]
+    Settings {
+        /// The file.
+        file: Utf8PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// Tokenizer and weights are not of the same model.
     #[error(
-        "the tokenizer of {file} has {n_tokens} tokens and its weights {vocabulary_size}: convert the model again"
+        "the tokenizer of {file} has {n_tokens} tokens and its weights {vocabulary_size}: fetch or convert the model again"
     )]
     Vocabulary {
         /// The file.

@@ -2,6 +2,7 @@
 
 mod decoder;
 mod error;
+mod opened;
 mod options;
 mod speech;
 mod stop;

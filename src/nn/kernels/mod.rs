@@ -70,4 +70,6 @@ pub(super) use float::{Columns, Element, MAX_ROWS as MAX_FLOAT_ROWS, accumulate}
 pub(super) use grid::{Cell, grid};
 pub(super) use integer::{KernelCodes, MAX_ROWS as MAX_INTEGER_ROWS, RowSpan, integer_tile};
 pub(super) use simd::{LANES, Lanes};
-pub(super) use vector::{add, rms_norm, rotate_halves, rotate_pairs, silu_product, softmax};
+pub(super) use vector::{
+    add, gelu_product, rms_norm, rotate_halves, rotate_pairs, silu_product, softmax,
+};
