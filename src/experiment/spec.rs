@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{CleanerName, ModelName, Plan, ScorerName, SegmenterName};
 use crate::{
     corpus::Corpus,
-    nn::GgufFile,
+    nn::{EncoderPrecision, GgufFile},
     prompt::{Library, Purpose},
     run::Manifest,
     similarity::Calibration,
@@ -69,6 +69,7 @@ pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow:
             ScorerName::Embedding(folder) => json!({
                 "embedding": folder.file_name(),
                 "files": identities.of_folder(folder)?,
+                "precision": EncoderPrecision::default().to_string(),
                 "calibration": Calibration::source_digest(folder)?.to_hex().as_str(),
             }),
             ScorerName::Judge(model) => json!({

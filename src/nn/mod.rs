@@ -21,7 +21,7 @@ mod weights;
 pub use chat::{AddGenerationPrompt, ChatError, ChatTemplate, Message, Role};
 pub use config::{Activation, DecoderConfig, Rotation, RotationStyle};
 pub use decoder::{Decoder, DecoderError, Logits, Step, Wanted};
-pub use encoder::{Embedding, EncoderError, SentenceEncoder};
+pub use encoder::{Embedding, EncoderError, EncoderPrecision, SentenceEncoder};
 pub use generation::{
     Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits, Recipient, generate,
 };
