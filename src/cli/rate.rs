@@ -13,9 +13,9 @@ use super::{Ending, prepare::open_models};
 use crate::{
     config::RunOptions,
     experiment::{Judging, ScorerName},
-    nn::SentenceEncoder,
+    nn::{Cpu, EncoderPrecision, SentenceEncoder},
     prompt::Library,
-    similarity::{LexicalMeasure, PairCosine, ScoreError, UnitPair, pair_cosines},
+    similarity::{LexicalMeasure, PairCosine, RememberingEncoder, ScoreError, UnitPair},
     text::unquoted_reason,
 };
 
@@ -106,8 +106,9 @@ fn measure(name: &ScorerName, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said
     };
     Ok(match name {
         ScorerName::Embedding(folder) => {
-            let encoder = SentenceEncoder::load(folder)?;
-            let cosines = pair_cosines(&encoder, pairs).into_iter();
+            let encoder =
+                SentenceEncoder::load(folder, EncoderPrecision::default(), Cpu::detect())?;
+            let cosines = RememberingEncoder::new(encoder).pair_cosines(pairs).into_iter();
             cosines.map(|cosine| cosine.map(raw_cosine)).collect()
         }
         ScorerName::Chrf => lexical(LexicalMeasure::Chrf),

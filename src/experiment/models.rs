@@ -2,6 +2,8 @@
 
 use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
+use camino::{Utf8Path, Utf8PathBuf};
+
 use super::{CleanerName, Judging, Machine, ModelName, ScorerName, SegmenterName};
 use crate::{
     backend::{
@@ -75,6 +77,7 @@ pub struct Models {
     device: DeviceChoice,
     dtype: WeightType,
     open: RefCell<BTreeMap<ModelName, Arc<dyn TextModel>>>,
+    embeddings: RefCell<BTreeMap<Utf8PathBuf, Arc<EmbeddingScorer>>>,
 }
 
 impl Models {
@@ -85,6 +88,7 @@ impl Models {
             dtype: WeightType::default(),
             device: DeviceChoice::Cpu,
             open: RefCell::default(),
+            embeddings: RefCell::default(),
         }
     }
 
@@ -126,6 +130,16 @@ impl Models {
         };
         self.open.borrow_mut().insert(name.clone(), Arc::clone(&model));
         Ok(model)
+    }
+
+    /// The scorer of this folder, with the vectors that it remembers.
+    fn embedding(&self, folder: &Utf8Path) -> anyhow::Result<Arc<EmbeddingScorer>> {
+        if let Some(scorer) = self.embeddings.borrow().get(folder) {
+            return Ok(Arc::clone(scorer));
+        }
+        let scorer = Arc::new(EmbeddingScorer::open(folder, self.machine.cpu)?);
+        self.embeddings.borrow_mut().insert(folder.to_owned(), Arc::clone(&scorer));
+        Ok(scorer)
     }
 
     /// Who cleans; nobody where the plan says so.
@@ -173,7 +187,7 @@ impl Models {
         Ok(match name {
             ScorerName::Chrf => Box::new(LexicalScorer::chrf()),
             ScorerName::Bleu => Box::new(LexicalScorer::bleu()),
-            ScorerName::Embedding(folder) => Box::new(EmbeddingScorer::open(folder)?),
+            ScorerName::Embedding(folder) => Box::new(self.embedding(folder)?),
             ScorerName::Judge(model) => Box::new(JudgeScorer::new(
                 self.open(model)?,
                 Arc::clone(library),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{CleanerName, ModelName, Plan, ScorerName, SegmenterName};
 use crate::{
     corpus::Corpus,
-    nn::{DeviceChoice, GgufFile, ModelFolder, WeightType},
+    nn::{DeviceChoice, EncoderPrecision, GgufFile, ModelFolder, WeightType},
     prompt::{Library, Purpose},
     run::Manifest,
     similarity::Calibration,
@@ -71,6 +71,7 @@ pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow:
             ScorerName::Embedding(folder) => json!({
                 "embedding": folder.file_name(),
                 "files": identities.of_folder(folder)?,
+                "precision": EncoderPrecision::default().to_string(),
                 "calibration": Calibration::source_digest(folder)?.to_hex().as_str(),
             }),
             ScorerName::Judge(model) => json!({

@@ -27,7 +27,7 @@ pub use chat::{AddGenerationPrompt, ChatError, ChatTemplate, Message, Role};
 pub use config::{Activation, DecoderConfig, LayerAttention, Rotation, RotationStyle};
 pub use decoder::{Decoder, DecoderError, Logits, Step, Wanted};
 pub use device::{DeviceChoice, DeviceError, Devices};
-pub use encoder::{Embedding, EncoderError, SentenceEncoder};
+pub use encoder::{Embedding, EncoderError, EncoderPrecision, SentenceEncoder};
 pub use generation::{
     Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits, Recipient, generate,
 };

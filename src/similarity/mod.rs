@@ -6,13 +6,17 @@ mod judge;
 mod labels;
 mod lexical;
 mod stage;
+mod vectors;
 
 pub use calibration::{Calibration, CalibrationError};
-pub use embedding::{EmbeddingScorer, EmbeddingScorerError, PairCosine, pair_cosines};
+pub use embedding::{EmbeddingScorer, EmbeddingScorerError};
 pub use judge::{DEFAULT_BATCH_SIZE, JudgeScorer, read_ratings};
 pub use labels::label;
 pub use lexical::{LexicalMeasure, LexicalScorer};
 pub use stage::{PairBatch, RatedPair, ScoreRecord, ScoreStage};
+pub use vectors::{PairCosine, RememberingEncoder};
+
+use std::sync::Arc;
 
 use crate::backend::BackendError;
 
@@ -24,6 +28,16 @@ pub trait Scorer: Send + Sync {
     /// Rates every pair, in order. A pair that cannot be rated is an error of
     /// its own: it is never given a low rating instead.
     fn score(&self, pairs: &[UnitPair<'_>]) -> Vec<Result<Rating, ScoreError>>;
+}
+
+impl<S: Scorer + ?Sized> Scorer for Arc<S> {
+    fn id(&self) -> &str {
+        (**self).id()
+    }
+
+    fn score(&self, pairs: &[UnitPair<'_>]) -> Vec<Result<Rating, ScoreError>> {
+        (**self).score(pairs)
+    }
 }
 
 /// A generated unit and a gold unit on the same paragraph.

@@ -2,7 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
-use unimatch::nn::{Embedding, EncoderError, SentenceEncoder};
+use unimatch::nn::{Cpu, CpuLevel, Embedding, EncoderError, EncoderPrecision, SentenceEncoder};
 
 use crate::material;
 
@@ -23,8 +23,12 @@ fn sentences() -> Vec<Sentence> {
     serde_json::from_str::<Golden>(&text).unwrap().sentences
 }
 
+fn encoder_of(precision: EncoderPrecision, cpu: Cpu) -> SentenceEncoder {
+    SentenceEncoder::load(&material::model("all-MiniLM-L6-v2"), precision, cpu).unwrap()
+}
+
 fn encoder() -> SentenceEncoder {
-    SentenceEncoder::load(&material::model("all-MiniLM-L6-v2")).unwrap()
+    encoder_of(EncoderPrecision::default(), Cpu::detect())
 }
 
 fn encode(encoder: &SentenceEncoder, texts: &[&str]) -> Vec<Embedding> {
@@ -53,28 +57,43 @@ fn check_refused(change: impl FnOnce(&Utf8Path), expected: &[&str]) -> EncoderEr
     let folder = tempfile::tempdir().unwrap();
     let copy = copy_without_weights(Utf8Path::from_path(folder.path()).unwrap());
     change(&copy);
-    let error = SentenceEncoder::load(&copy).err().unwrap();
+    let error = SentenceEncoder::load(&copy, EncoderPrecision::Int16, Cpu::detect()).err().unwrap();
     for part in expected {
         assert!(error.to_string().contains(part), "{error}");
     }
     error
 }
 
-#[test]
-fn vectors_are_those_of_sentence_transformers() {
+/// The vectors of a precision are near those of sentence-transformers.
+fn check_golden(precision: EncoderPrecision, least_cosine: f64) {
     let sentences = sentences();
     assert_eq!(sentences.len(), 30);
-    let encoder = encoder();
+    let encoder = encoder_of(precision, Cpu::detect());
     let texts: Vec<&str> = sentences.iter().map(|sentence| sentence.text.as_str()).collect();
     for (embedding, sentence) in encode(&encoder, &texts).iter().zip(&sentences) {
         let vector = sentence.vector.clone();
         let golden = Embedding { vector, n_tokens: embedding.n_tokens, n_windows: 1 };
         let cosine = embedding.cosine(&golden).unwrap();
-        assert!(0.999_999 < cosine, "{cosine} for {:?}", sentence.text);
+        assert!(least_cosine < cosine, "{cosine} for {:?}", sentence.text);
         let length: f32 = embedding.vector.iter().map(|value| value * value).sum();
         assert!((length - 1.0).abs() < 1e-5, "{length}");
         assert!(!embedding.was_long());
     }
+}
+
+#[test]
+fn vectors_in_single_precision_are_those_of_sentence_transformers() {
+    check_golden(EncoderPrecision::F32, 0.999_999);
+}
+
+#[test]
+fn vectors_from_sixteen_bits_are_those_of_sentence_transformers_too() {
+    check_golden(EncoderPrecision::Int16, 0.999_999);
+}
+
+#[test]
+fn vectors_from_eight_bits_are_near_those_of_sentence_transformers() {
+    check_golden(EncoderPrecision::Int8, 0.998);
 }
 
 #[test]
@@ -88,6 +107,10 @@ fn a_vector_depends_on_its_text_alone_to_the_last_bit() {
     assert_eq!(together, alone);
     let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     assert_eq!(together, one_thread.install(|| encode(&encoder, &texts)));
+    let portable = Cpu::with_level(CpuLevel::Portable).unwrap();
+    let portable = encoder_of(EncoderPrecision::default(), portable);
+    let (some, on_portable) = (&texts[..6], encode(&portable, &texts[..6]));
+    assert_eq!(on_portable, together[..some.len()]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use assert_cmd::Command;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
+use unimatch::nn::Cpu;
 use unimatch::similarity::{EmbeddingScorer, Rating, Scorer, UnitPair};
 
 use crate::material;
@@ -105,15 +106,32 @@ fn a_calibration_in_the_encoders_folder_holds_for_its_weights_only() {
     };
     let path = encoder.join("calibration.toml");
     fs_err::write(&path, calibration(shipped["weights_blake3"].as_str().unwrap())).unwrap();
-    let scorer = EmbeddingScorer::open(&encoder).unwrap();
+    let scorer = EmbeddingScorer::open(&encoder, Cpu::detect()).unwrap();
     let pair = UnitPair { generated: "Who?", gold: "Fix the comma." };
     let rating = scorer.score(&[pair]).remove(0).unwrap();
     assert!(scorer.id().starts_with("embedding:all-MiniLM-L6-v2#"), "{}", scorer.id());
     assert!((rating.get() - 3.0).abs() < 1e-12);
 
     fs_err::write(&path, calibration("0123")).unwrap();
-    let error = EmbeddingScorer::open(&encoder).err().unwrap().to_string();
+    let error = EmbeddingScorer::open(&encoder, Cpu::detect()).err().unwrap().to_string();
     assert!(error.contains("calibration.toml") && error.contains("mine"), "{error}");
+}
+
+#[test]
+fn a_text_that_was_rated_before_is_not_read_again_and_rates_the_same() {
+    let scorer =
+        EmbeddingScorer::open(&material::model("all-MiniLM-L6-v2"), Cpu::detect()).unwrap();
+    let gold = "Say more about the kitchen.";
+    let rate = |generated: &[&str]| -> Vec<f64> {
+        let pairs: Vec<UnitPair<'_>> =
+            generated.iter().map(|generated| UnitPair { generated, gold }).collect();
+        scorer.score(&pairs).into_iter().map(|rating| rating.unwrap().get()).collect()
+    };
+    let first = rate(&["Describe the kitchen.", "Fix the comma."]);
+    assert_eq!(scorer.encoder().n_known(), 3);
+    let second = rate(&["Fix the comma.", "Who?"]);
+    assert_eq!(scorer.encoder().n_known(), 4);
+    assert_eq!(second[0].to_bits(), first[1].to_bits());
 }
 
 #[test]
@@ -125,7 +143,7 @@ fn an_encoder_that_nobody_calibrated_rates_nothing() {
     *weights.last_mut().unwrap() ^= 1;
     fs_err::remove_file(&path).unwrap();
     fs_err::write(&path, weights).unwrap();
-    let error = EmbeddingScorer::open(&encoder).err().unwrap().to_string();
+    let error = EmbeddingScorer::open(&encoder, Cpu::detect()).err().unwrap().to_string();
     assert!(error.contains("calibrate_similarity.py"), "{error}");
 }
 

@@ -3,18 +3,20 @@
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use candle_transformers::models::bert;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::EncoderError;
+use super::{
+    EncoderError,
+    config::{ConfigProblem, EncoderConfig},
+};
 
 /// What the files of the folder say, apart from weights and vocabulary.
 pub(super) struct Folder {
     /// Where the model itself lies, which may be a folder below.
     pub(super) model: Utf8PathBuf,
-    /// The shape of the BERT model.
-    pub(super) config: bert::Config,
+    /// The shape of the model.
+    pub(super) config: EncoderConfig,
     /// The most tokens that are read at once, those around the text counted.
     pub(super) max_tokens: usize,
     /// Whether vectors have length one.
@@ -54,14 +56,15 @@ pub(super) fn load(folder: &Utf8Path) -> Result<Folder, EncoderError> {
     }
     let model = folder.join(&modules[0].path);
     let path = model.join("config.json");
-    let config: bert::Config = load_json(&path)?;
-    if config.model_type.as_deref() != Some("bert") {
-        return Err(unsupported(path, "a model other than BERT".to_owned()));
-    }
+    let text = fs_err::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+    let config = EncoderConfig::parse(&text).map_err(|problem| match problem {
+        ConfigProblem::Unreadable(error) => unreadable(&path, &error),
+        ConfigProblem::Unsupported(what) => unsupported(path.clone(), what),
+    })?;
     let path = model.join("sentence_bert_config.json");
     let limit = if path.exists() { load_json::<Limits>(&path)?.max_seq_length } else { None };
-    let max_tokens = limit.unwrap_or(config.max_position_embeddings);
-    if config.max_position_embeddings < max_tokens {
+    let max_tokens = limit.unwrap_or(config.n_positions);
+    if config.n_positions < max_tokens {
         let what = format!("{max_tokens} tokens and positions for fewer");
         return Err(unsupported(path, what));
     }

@@ -1,11 +1,17 @@
 //! Texts to vectors that lie close where the texts say the same.
 
+mod attention;
+mod bert;
+mod config;
+mod dense;
 mod folder;
 mod frame;
+mod precision;
 mod sentence;
 
 use camino::Utf8PathBuf;
 
+pub use precision::EncoderPrecision;
 pub use sentence::SentenceEncoder;
 
 /// The vector of one text.

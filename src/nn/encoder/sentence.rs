@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use camino::Utf8Path;
 use candle_core::{DType, Device, Tensor};
-use candle_nn::VarBuilder;
-use candle_transformers::models::bert::BertModel;
 use rayon::prelude::*;
 use tokenizers::Tokenizer;
 
 use super::{
-    Embedding, EncoderError,
+    Embedding, EncoderError, EncoderPrecision,
+    bert::{Bert, TokenRow},
     folder::{self, unreadable},
     frame::{Frame, windows},
 };
+use crate::nn::kernels::Cpu;
 
 /// The most tokens of a batch: enough that reading the weights is not what takes
 /// the time.
@@ -26,8 +26,8 @@ pub struct SentenceEncoder {
     digest: String,
     tokenizer: Tokenizer,
     frame: Frame,
-    model: BertModel,
-    n_dimensions: usize,
+    model: Bert,
+    precision: EncoderPrecision,
     /// The most tokens of a text that are read at once.
     window: usize,
     normalizes: bool,
@@ -36,8 +36,13 @@ pub struct SentenceEncoder {
 impl SentenceEncoder {
     /// Loads a folder as sentence-transformers lays it out: `modules.json`,
     /// `config.json`, `tokenizer.json`, `model.safetensors`, the pooling's
-    /// `config.json`, and `sentence_bert_config.json` where there is one.
-    pub fn load(folder: &Utf8Path) -> Result<Self, EncoderError> {
+    /// `config.json`, and `sentence_bert_config.json` where there is one. The
+    /// precision changes vectors, the processor's level only the time they take.
+    pub fn load(
+        folder: &Utf8Path,
+        precision: EncoderPrecision,
+        cpu: Cpu,
+    ) -> Result<Self, EncoderError> {
         let folder::Folder { model: model_folder, config, max_tokens, normalizes } =
             folder::load(folder)?;
         let path = model_folder.join("tokenizer.json");
@@ -49,9 +54,10 @@ impl SentenceEncoder {
         let path = model_folder.join("model.safetensors");
         let bytes = fs_err::read(&path).map_err(|error| unreadable(&path, &error))?;
         let digest = blake3::hash(&bytes).to_hex().to_string();
-        let weights = VarBuilder::from_buffered_safetensors(bytes, DType::F32, &Device::Cpu)
+        let weights = tensors(&bytes).map_err(|error| unreadable(&path, &error))?;
+        drop(bytes);
+        let model = Bert::load(&weights, config, precision, cpu)
             .map_err(|error| unreadable(&path, &error))?;
-        let model = BertModel::load(weights, &config).map_err(|error| unreadable(&path, &error))?;
         Ok(Self {
             name: folder.file_name().unwrap_or(folder.as_str()).to_owned(),
             digest,
@@ -59,7 +65,7 @@ impl SentenceEncoder {
             tokenizer,
             frame,
             model,
-            n_dimensions: config.hidden_size,
+            precision,
             normalizes,
         })
     }
@@ -74,9 +80,14 @@ impl SentenceEncoder {
         &self.digest
     }
 
+    /// What the model rounds to.
+    pub fn precision(&self) -> EncoderPrecision {
+        self.precision
+    }
+
     /// The length of the vectors.
     pub fn n_dimensions(&self) -> usize {
-        self.n_dimensions
+        self.model.hidden_size()
     }
 
     /// The most tokens of a text that are read at once.
@@ -86,10 +97,9 @@ impl SentenceEncoder {
 
     /// The vector of each text, in order.
     ///
-    /// A text's vector depends on the text alone, to the last bit: only windows of
-    /// equal length share a batch, so that nothing is padded, and a row of a matrix
-    /// product does not depend on the other rows. Text that spells a special token
-    /// stays text. A text longer than [`window`](Self::window) is read in the
+    /// A text's vector depends on the text alone, to the last bit: the tokens of all
+    /// texts are packed without padding, and nothing that happens to one of them
+    /// depends on those of other texts. Text that spells a special token stays text. A text longer than [`window`](Self::window) is read in the
     /// fewest windows of equal length, its vector is the mean over the tokens of
     /// all of them, and [`Embedding::was_long`] says so.
     pub fn encode(&self, texts: &[&str]) -> Vec<Result<Embedding, EncoderError>> {
@@ -120,38 +130,33 @@ impl SentenceEncoder {
 
     /// For each row of tokens, the sum of their last hidden states and their number.
     fn sums(&self, rows: &[Vec<u32>]) -> Vec<RowSum> {
-        let mut by_length: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (index, row) in rows.iter().enumerate() {
-            by_length.entry(row.len()).or_default().push(index);
-        }
-        let mut sums: Vec<(usize, RowSum)> = Vec::with_capacity(rows.len());
+        let refusal = |row: &Vec<u32>| self.model.refusal(&TokenRow::single(row));
+        let mut sums: Vec<RowSum> =
+            rows.iter().map(|row| refusal(row).map_or(Ok(StateSum::default()), Err)).collect();
+        let mut places = sums.iter_mut().zip(rows).filter(|(sum, _)| sum.is_ok()).peekable();
         // One batch after another: the work within a batch is what the threads share.
-        for (length, indices) in by_length {
-            for batch in indices.chunks((MAX_BATCH_TOKENS / length).max(1)) {
-                match self.batch_sums(rows, batch) {
-                    Ok(found) => sums.extend(batch.iter().copied().zip(found.into_iter().map(Ok))),
-                    Err(error) => {
-                        sums.extend(batch.iter().map(|&index| (index, Err(error.to_string()))));
-                    }
-                }
+        while places.peek().is_some() {
+            let (mut batch, mut n_tokens) = (Vec::new(), 0);
+            while let Some(place) =
+                places.next_if(|(_, row)| n_tokens == 0 || n_tokens + row.len() <= MAX_BATCH_TOKENS)
+            {
+                n_tokens += place.1.len();
+                batch.push(place);
+            }
+            let tokens: Vec<_> = batch.iter().map(|(_, row)| TokenRow::single(row)).collect();
+            let mut states = &self.model.states(&tokens)[..];
+            for (sum, row) in batch {
+                let (own, others) = states.split_at(row.len() * self.n_dimensions());
+                *sum = Ok(StateSum::of(own, row.len()));
+                states = others;
             }
         }
-        sums.sort_by_key(|(index, _)| *index);
-        sums.into_iter().map(|(_, sum)| sum).collect()
-    }
-
-    /// The sums of some rows of equal length.
-    fn batch_sums(&self, rows: &[Vec<u32>], batch: &[usize]) -> candle_core::Result<Vec<StateSum>> {
-        let length = rows[batch[0]].len();
-        let ids: Vec<u32> = batch.iter().flat_map(|&index| rows[index].iter().copied()).collect();
-        let ids = Tensor::from_vec(ids, (batch.len(), length), &Device::Cpu)?;
-        let states = self.model.forward(&ids, &ids.zeros_like()?, None)?.to_vec3::<f32>()?;
-        Ok(states.iter().map(|states| StateSum::of(states)).collect())
+        sums
     }
 
     /// The mean state over all rows of a text.
     fn mean(&self, rows: &[RowSum]) -> Result<Vec<f32>, String> {
-        let mut total = vec![0.0_f64; self.n_dimensions];
+        let mut total = vec![0.0_f64; self.n_dimensions()];
         let mut n_states = 0;
         for row in rows {
             let row = row.as_ref().map_err(String::clone)?;
@@ -169,21 +174,34 @@ impl SentenceEncoder {
 type RowSum = Result<StateSum, String>;
 
 /// The sum of hidden states.
+#[derive(Default)]
 struct StateSum {
     sum: Vec<f64>,
     n_states: usize,
 }
 
 impl StateSum {
-    fn of(states: &[Vec<f32>]) -> Self {
-        let mut sum = vec![0.0; states.first().map_or(0, Vec::len)];
-        for state in states {
+    fn of(states: &[f32], n_states: usize) -> Self {
+        let width = states.len() / n_states;
+        let mut sum = vec![0.0; width];
+        for state in states.chunks(width) {
             for (sum, &value) in sum.iter_mut().zip(state) {
                 *sum += f64::from(value);
             }
         }
-        Self { sum, n_states: states.len() }
+        Self { sum, n_states }
     }
+}
+
+/// The tensors of a safetensors file, in single precision; those of whole numbers,
+/// which say where things lie, are left out.
+fn tensors(bytes: &[u8]) -> candle_core::Result<BTreeMap<String, Tensor>> {
+    let tensors = candle_core::safetensors::load_buffer(bytes, &Device::Cpu)?;
+    tensors
+        .into_iter()
+        .filter(|(_, tensor)| tensor.dtype().is_float())
+        .map(|(name, tensor)| Ok((name, tensor.to_dtype(DType::F32)?)))
+        .collect()
 }
 
 fn load_tokenizer(path: &Utf8Path) -> Result<(Tokenizer, Frame), EncoderError> {

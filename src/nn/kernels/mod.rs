@@ -60,11 +60,15 @@ mod grid;
 mod integer;
 #[cfg(target_arch = "x86_64")]
 mod integer_avx2;
+mod norm;
 mod simd;
 #[cfg(target_arch = "x86_64")]
 mod simd_avx2;
 mod super_block;
 mod vector;
+mod words;
+#[cfg(target_arch = "x86_64")]
+mod words_avx2;
 
 pub(super) use activation::{QuantizedRows, quantize};
 pub(super) use block::{Block, Halves, NoMinimum};
@@ -74,8 +78,10 @@ pub(super) use file_block::FileBlock;
 pub(super) use float::{Columns, Element, MAX_ROWS as MAX_FLOAT_ROWS, accumulate};
 pub(super) use grid::{Cell, grid};
 pub(super) use integer::{KernelFormat, MAX_ROWS as MAX_INTEGER_ROWS, RowSpan, integer_tile};
+pub(super) use norm::{gelu, gelu_tanh, layer_norm};
 pub(super) use simd::{LANES, Lanes};
 pub(super) use super_block::{SuperBlock, SuperBlock6};
 pub(super) use vector::{
     add, gelu_product, rms_norm, rotate_halves, rotate_pairs, silu_product, softmax,
 };
+pub(super) use words::{MAX_WORD_ROWS, WordBlock, WordRows, word_tile};
