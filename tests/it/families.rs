@@ -9,12 +9,18 @@ use candle_core::{
 };
 use candle_nn::VarBuilder;
 use candle_transformers::models::{gemma3, mistral};
-use unimatch::nn::{
-    Cpu, CpuLevel, Decoder, DecoderConfig, GgufFile, ModelFile, Step, Wanted, WeightType,
+use unimatch::{
+    backend::{
+        Backend, Request, Sampling,
+        local::{LocalBackend, LocalOptions},
+    },
+    nn::{Cpu, CpuLevel, Decoder, DecoderConfig, GgufFile, ModelFile, Step, Wanted, WeightType},
+    prompt::{Prompt, PromptFormat},
 };
 
 use crate::{
     family::{self, Case, case, cases, tokens},
+    material,
     tiny::{logits, memory, step},
 };
 
@@ -347,4 +353,31 @@ fn layers_of_gemma_take_turns() {
     let short = Value::Array(vec![Value::Bool(true)]);
     let error = with_key("sliding_window_pattern", short).unwrap_err().to_string();
     assert!(error.contains("is 1, expected a flag for each of 7 layers"), "{error}");
+}
+
+#[test]
+fn the_real_gemma_goes_on_with_a_text_sensibly() {
+    let Some(path) = material::optional_model("gemma-3-270m-q4_k_m.gguf") else { return };
+    let backend = LocalBackend::open(&path, WeightType::Auto, &LocalOptions::default()).unwrap();
+    let goes_on = |text: &str| {
+        let prompt = Prompt { system: None, user: text.to_owned(), format: PromptFormat::Raw };
+        let tokens = backend.prompt_tokens(&prompt).unwrap();
+        assert_eq!(tokens.iter().filter(|&&token| token == 2).count(), 1, "one beginning");
+        let sampling = Sampling {
+            temperature: 0.0,
+            top_p: 1.0,
+            top_k: None,
+            repetition_penalty: 1.0,
+            max_new_tokens: 6,
+            seed: 0,
+            stop: Vec::new(),
+        };
+        backend.complete(&[Request { prompt, sampling }]).remove(0).unwrap().text
+    };
+    let text = goes_on("The capital of France is Paris. The capital of Italy is");
+    assert!(text.contains("Rome"), "{text}");
+    // Longer than the window of most layers.
+    let long = "One, two, three, four, five, six, seven, eight, nine, ten. ".repeat(40);
+    let text = goes_on(&format!("{long}One, two, three, four,"));
+    assert!(text.starts_with(" five, six"), "{text}");
 }
