@@ -7,7 +7,7 @@ use super::{
     config::DecoderConfig,
     gguf::GgufFile,
     kernels::{Cpu, rms_norm},
-    kv::{KvMemory, KvMemoryError, KvShape, Place, Segment, Sequence},
+    kv::{KvMemory, KvMemoryError, KvNumbers, KvShape, Place, Segment, Sequence},
     layer::{Buffers, Frame, Layer, Rotaries, pack},
     linear::{Inputs, Linear, Mode, multiply},
     model_file::ModelFile,
@@ -23,6 +23,7 @@ use super::{
 #[derive(Debug)]
 pub struct Decoder {
     frame: Frame,
+    kv_shape: KvShape,
     embedding: RawTensor,
     layers: Vec<Layer>,
     norm: Vec<f32>,
@@ -150,11 +151,16 @@ impl Decoder {
             None => pack(weights, "token_embd.weight", &embedding)?,
         };
         let rotaries = Rotaries::new(&config);
-        let layers = (0..config.n_layers())
+        let layers: Vec<Layer> = (0..config.n_layers())
             .map(|index| Layer::load(weights, &config, index))
             .collect::<Result<_, _>>()?;
         let norm = weights::vector(weights, "output_norm.weight", config.hidden_size)?;
-        Ok(Self { frame: Frame { cpu, config, rotaries }, embedding, layers, norm, head })
+        // Rounding keys and values shows nowhere beside quantised weights.
+        let quantized = layers.first().is_some_and(|layer| layer.key.is_quantized());
+        let numbers = if quantized { KvNumbers::F16 } else { KvNumbers::F32 };
+        let kv_shape = KvShape::of(&config, numbers);
+        let frame = Frame { cpu, config, rotaries };
+        Ok(Self { frame, kv_shape, embedding, layers, norm, head })
     }
 
     /// The make of the model.
@@ -174,12 +180,12 @@ impl Decoder {
         capacity: usize,
         memory: &KvMemory,
     ) -> Result<Sequence, KvMemoryError> {
-        Sequence::new(KvShape::of(&self.frame.config), prefix, capacity, memory)
+        Sequence::new(self.kv_shape, prefix, capacity, memory)
     }
 
     /// What a sequence with room for so many tokens of its own takes.
     pub fn sequence_bytes(&self, capacity: usize) -> usize {
-        KvShape::of(&self.frame.config).bytes(capacity)
+        self.kv_shape.bytes(capacity)
     }
 
     /// Reads new tokens of some sequences at once and predicts what follows.
