@@ -133,7 +133,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", env = "UNIMATCH_BATCH_SIZE", help_heading = "Machine")]
     pub batch_size: Option<usize>,
 
-    /// Instructions of the processor to use: auto, avx2 or portable [default: auto]
+    /// Instructions of the processor to use: auto, portable, avx2 or avx512 [default: auto]
     #[arg(long, value_name = "LEVEL", env = "UNIMATCH_CPU", help_heading = "Machine")]
     pub cpu: Option<String>,
 }
