@@ -138,7 +138,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "DEVICE", env = "UNIMATCH_DEVICE", help_heading = "Machine")]
     pub device: Option<String>,
 
-    /// Instructions of the processor to use: auto, avx2 or portable [default: auto]
+    /// Instructions of the processor to use: auto, portable, avx2 or avx512 [default: auto]
     #[arg(long, value_name = "LEVEL", env = "UNIMATCH_CPU", help_heading = "Machine")]
     pub cpu: Option<String>,
 }

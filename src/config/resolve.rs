@@ -102,9 +102,7 @@ pub fn dtype(options: &RunOptions) -> anyhow::Result<WeightType> {
 fn cpu(name: Option<&str>) -> anyhow::Result<Cpu> {
     let level = match name {
         None | Some("auto") => return Ok(Cpu::detect()),
-        Some("portable") => CpuLevel::Portable,
-        Some("avx2") => CpuLevel::Avx2,
-        Some(other) => bail!("--cpu: `{other}` is none of auto, portable and avx2"),
+        Some(name) => name.parse::<CpuLevel>().context("--cpu")?,
     };
     Cpu::with_level(level).context("--cpu")
 }

@@ -7,11 +7,12 @@
 
 use std::ops::Range;
 
+use half::f16;
 use rayon::prelude::*;
 
 use super::{
     kernels::{Cell, Columns, Cpu, LANES, Lanes, MAX_FLOAT_ROWS, accumulate, grid, softmax},
-    kv::Segment,
+    kv::{KvElement, KvNumbers, Segment},
 };
 
 /// Query rows that share a pass over keys and values: two of the kernel's.
@@ -86,10 +87,15 @@ pub(super) fn attend(
     let cells = grid(out, width * queries.n_kv_heads, &row_cuts, &column_cuts);
     let work: usize =
         attended.iter().map(|row| (row.n_keys - row.first_key) * queries.head_size).sum();
+    let numbers =
+        attended.first().and_then(|row| row.segment(0)).map(|part| part.shape().numbers());
     let attend_cell = |scratch: &mut Scratch, mut cell: Cell<'_>| {
         let head = cell.columns().start / width;
         let group = Group { cpu, layer, head, queries, rows: cell.rows(), attended };
-        group.attend(scratch, &mut cell);
+        match numbers {
+            Some(KvNumbers::F16) => group.attend::<f16>(scratch, &mut cell),
+            _ => group.attend::<f32>(scratch, &mut cell),
+        }
     };
     if work < MIN_TASK || rayon::current_num_threads() == 1 {
         let mut scratch = Scratch::default();
@@ -144,7 +150,7 @@ struct Run<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn attend(&self, scratch: &mut Scratch, cell: &mut Cell<'_>) {
+    fn attend<E: KvElement>(&self, scratch: &mut Scratch, cell: &mut Cell<'_>) {
         let shared = self.queries.n_heads_per_kv_head;
         let n_queries = self.rows.len() * shared;
         let rows = &self.attended[self.rows.clone()];
@@ -161,7 +167,7 @@ impl<'a> Group<'a> {
         scratch.totals.resize(n_queries * n_columns, [0.0; LANES]);
         let runs = self.runs();
         for run in &runs {
-            self.score(run, &mut scratch.scores, place);
+            self.score::<E>(run, &mut scratch.scores, place);
         }
         let mut inverses = Vec::with_capacity(n_queries);
         for (query, scores) in scratch.scores.chunks_mut(stride).take(n_queries).enumerate() {
@@ -170,7 +176,7 @@ impl<'a> Group<'a> {
             inverses.push(1.0 / softmax(self.cpu, seen));
         }
         for run in &runs {
-            self.add_values(run, &scratch.scores, place, &mut scratch.totals);
+            self.add_values::<E>(run, &scratch.scores, place, &mut scratch.totals);
         }
         for (query, inverse) in inverses.into_iter().enumerate() {
             let row = cell.row_mut(self.rows.start + query / shared);
@@ -208,7 +214,7 @@ impl<'a> Group<'a> {
 
     /// Writes the scores of a run over its segment, and maybe some that mean
     /// nothing after them, which those of the next segment overwrite.
-    fn score(&self, run: &Run<'_>, scores: &mut [f32], place: ScorePlace) {
+    fn score<E: KvElement>(&self, run: &Run<'_>, scores: &mut [f32], place: ScorePlace) {
         let shared = self.queries.n_heads_per_kv_head;
         let queries: Vec<&[f32]> = run
             .rows
@@ -220,7 +226,7 @@ impl<'a> Group<'a> {
         let start = run.segment.start();
         let seen = self.seen_by_any(run);
         let tiles = seen.start / LANES..seen.end.div_ceil(LANES);
-        let keys = run.segment.keys(self.layer, self.head);
+        let keys = run.segment.keys::<E>(self.layer, self.head);
         let keys = keys.chunks(self.queries.head_size * LANES);
         for (tile, values) in keys.enumerate().take(tiles.end).skip(tiles.start) {
             for (part, queries) in queries.chunks(MAX_FLOAT_ROWS).enumerate() {
@@ -239,21 +245,27 @@ impl<'a> Group<'a> {
     /// Adds the weighted values of a run's segment: the keys that all its rows see
     /// for all of them at once, and row by row those before and after that only some
     /// of them see. Each row takes its keys in their order.
-    fn add_values(&self, run: &Run<'_>, scores: &[f32], place: ScorePlace, totals: &mut [Lanes]) {
+    fn add_values<E: KvElement>(
+        &self,
+        run: &Run<'_>,
+        scores: &[f32],
+        place: ScorePlace,
+        totals: &mut [Lanes],
+    ) {
         let common = self.seen_by_all(run);
         let add_each = |totals: &mut [Lanes], part: &dyn Fn(Range<usize>) -> Range<usize>| {
             for row in run.rows.clone() {
                 let keys = part(self.attended[row].visible(run.segment));
                 if !keys.is_empty() {
                     let weights = (scores, place);
-                    self.add_keys(run.segment, keys, &(row..row + 1), weights, totals);
+                    self.add_keys::<E>(run.segment, keys, &(row..row + 1), weights, totals);
                 }
             }
         };
         add_each(totals, &|seen| seen.start..seen.end.min(common.start));
         for start in common.clone().step_by(KEYS_PER_STEP) {
             let keys = start..common.end.min(start + KEYS_PER_STEP);
-            self.add_keys(run.segment, keys, &run.rows, (scores, place), totals);
+            self.add_keys::<E>(run.segment, keys, &run.rows, (scores, place), totals);
         }
         add_each(totals, &|seen| seen.start.max(common.end)..seen.end);
     }
@@ -277,7 +289,7 @@ impl<'a> Group<'a> {
         self.attended[run.rows.clone()].iter().map(move |row| row.visible(segment))
     }
 
-    fn add_keys(
+    fn add_keys<E: KvElement>(
         &self,
         segment: &Segment,
         keys: Range<usize>,
@@ -293,7 +305,7 @@ impl<'a> Group<'a> {
             .map(|query| &scores[place.of(query, first_key)..][..keys.len()])
             .collect();
         let width = segment.shape().value_width();
-        let values = &segment.values(self.layer, self.head)[keys.start * width..];
+        let values = &segment.values::<E>(self.layer, self.head)[keys.start * width..];
         for column in 0..width / LANES {
             let columns = Columns { values: &values[column * LANES..], stride: width };
             for (part, weights) in weights.chunks(MAX_FLOAT_ROWS).enumerate() {

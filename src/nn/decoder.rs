@@ -10,7 +10,7 @@ use super::{
     device,
     gguf::GgufFile,
     kernels::{Cpu, rms_norm},
-    kv::{KvMemory, KvMemoryError, KvShape, Place, Segment, Sequence},
+    kv::{KvMemory, KvMemoryError, KvNumbers, KvShape, Place, Segment, Sequence},
     layer::{Buffers, Frame, Layer, Rotaries, pack},
     linear::{Inputs, Linear, Mode, multiply},
     model_file::ModelFile,
@@ -27,6 +27,7 @@ use super::{
 #[derive(Debug)]
 pub struct Decoder {
     frame: Frame,
+    kv_shape: KvShape,
     embedding: RawTensor,
     body: Body,
 }
@@ -167,12 +168,16 @@ impl Decoder {
             None => pack(weights, "token_embd.weight", &embedding)?,
         };
         let rotaries = Rotaries::new(&config);
-        let layers = (0..config.n_layers())
+        let layers: Vec<Layer> = (0..config.n_layers())
             .map(|index| Layer::load(weights, &config, index))
             .collect::<Result<_, _>>()?;
         let norm = weights::vector(weights, "output_norm.weight", config.hidden_size)?;
+        // Rounding keys and values shows nowhere beside quantised weights.
+        let quantized = layers.first().is_some_and(|layer| layer.key.is_quantized());
+        let numbers = if quantized { KvNumbers::F16 } else { KvNumbers::F32 };
+        let kv_shape = KvShape::of(&config, numbers);
         let body = Body::Kernels { layers, norm, head };
-        Ok(Self { frame: Frame { cpu, config, rotaries }, embedding, body })
+        Ok(Self { frame: Frame { cpu, config, rotaries }, kv_shape, embedding, body })
     }
 
     /// As [`open`](Self::open), [`on_devices`](Self::on_devices).
@@ -204,7 +209,9 @@ impl Decoder {
         let embedding = weights::tensor(weights, "token_embd.weight", &shape)?;
         let body = Body::Devices(device::Body::load(&config, weights, devices)?);
         let rotaries = Rotaries::new(&config);
-        Ok(Self { frame: Frame { cpu: Cpu::detect(), config, rotaries }, embedding, body })
+        let kv_shape = KvShape::of(&config, KvNumbers::F32);
+        let frame = Frame { cpu: Cpu::detect(), config, rotaries };
+        Ok(Self { frame, kv_shape, embedding, body })
     }
 
     /// The make of the model.
@@ -226,11 +233,11 @@ impl Decoder {
     ) -> Result<Sequence, KvMemoryError> {
         let config = &self.frame.config;
         match &self.body {
-            Body::Kernels { .. } => Sequence::new(KvShape::of(config), prefix, capacity, memory),
+            Body::Kernels { .. } => Sequence::new(self.kv_shape, prefix, capacity, memory),
             Body::Devices(body) => {
                 let layers = || body.segment(config, capacity);
                 let layers = (self.sequence_bytes(capacity), layers);
-                Sequence::on_devices(KvShape::of(config), prefix, capacity, memory, layers)
+                Sequence::on_devices(self.kv_shape, prefix, capacity, memory, layers)
             }
         }
     }
@@ -238,7 +245,7 @@ impl Decoder {
     /// What a sequence with room for so many tokens of its own takes.
     pub fn sequence_bytes(&self, capacity: usize) -> usize {
         match &self.body {
-            Body::Kernels { .. } => KvShape::of(&self.frame.config).bytes(capacity),
+            Body::Kernels { .. } => self.kv_shape.bytes(capacity),
             Body::Devices(body) => body.segment_bytes(&self.frame.config, capacity),
         }
     }

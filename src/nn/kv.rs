@@ -11,8 +11,12 @@ use std::sync::{
 };
 
 use candle_core::Tensor;
+use half::{f16, slice::HalfFloatSliceExt};
 
-use super::{config::DecoderConfig, kernels::LANES};
+use super::{
+    config::DecoderConfig,
+    kernels::{Element, LANES},
+};
 
 /// A bound on the memory of keys and values.
 #[derive(Clone, Debug)]
@@ -77,18 +81,33 @@ pub struct KvMemoryError {
     pub limit_bytes: usize,
 }
 
+/// The numbers that keys and values are kept as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KvNumbers {
+    /// Single precision.
+    F32,
+    /// Half precision: half the memory and half the traffic.
+    F16,
+}
+
 /// How keys and values of one model lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KvShape {
+    numbers: KvNumbers,
     n_layers: usize,
     n_kv_heads: usize,
     head_size: usize,
 }
 
 impl KvShape {
-    pub(super) fn of(config: &DecoderConfig) -> Self {
+    pub(super) fn of(config: &DecoderConfig, numbers: KvNumbers) -> Self {
         let &DecoderConfig { n_kv_heads, head_size, .. } = config;
-        Self { n_layers: config.n_layers(), n_kv_heads, head_size }
+        Self { numbers, n_layers: config.n_layers(), n_kv_heads, head_size }
+    }
+
+    /// What keys and values are kept as.
+    pub(super) fn numbers(self) -> KvNumbers {
+        self.numbers
     }
 
     /// The width of a value in memory: whole lanes, with zeros after its end.
@@ -99,7 +118,11 @@ impl KvShape {
     /// What a segment for this many tokens takes.
     pub(super) fn bytes(self, capacity: usize) -> usize {
         let numbers = self.keys_of_head(capacity) + self.values_of_head(capacity);
-        self.n_layers * self.n_kv_heads * numbers * size_of::<f32>()
+        let size = match self.numbers {
+            KvNumbers::F32 => size_of::<f32>(),
+            KvNumbers::F16 => size_of::<f16>(),
+        };
+        self.n_layers * self.n_kv_heads * numbers * size
     }
 
     fn keys_of_head(self, capacity: usize) -> usize {
@@ -116,8 +139,41 @@ impl KvShape {
 /// a head lie token by token.
 #[derive(Debug)]
 struct LayerKv {
-    keys: Vec<f32>,
-    values: Vec<f32>,
+    keys: Numbers,
+    values: Numbers,
+}
+
+#[derive(Debug)]
+enum Numbers {
+    F32(Vec<f32>),
+    F16(Vec<f16>),
+}
+
+impl Numbers {
+    fn zeros(numbers: KvNumbers, count: usize) -> Self {
+        match numbers {
+            KvNumbers::F32 => Self::F32(vec![0.0; count]),
+            KvNumbers::F16 => Self::F16(vec![f16::ZERO; count]),
+        }
+    }
+}
+
+/// A number that keys and values are kept as.
+pub(super) trait KvElement: Element {
+    /// The numbers; none where they are kept as others.
+    fn of(numbers: &Numbers) -> &[Self];
+}
+
+impl KvElement for f32 {
+    fn of(numbers: &Numbers) -> &[Self] {
+        if let Numbers::F32(numbers) = numbers { numbers } else { &[] }
+    }
+}
+
+impl KvElement for f16 {
+    fn of(numbers: &Numbers) -> &[Self] {
+        if let Numbers::F16(numbers) = numbers { numbers } else { &[] }
+    }
 }
 
 /// Keys and values of consecutive tokens.
@@ -186,15 +242,23 @@ impl Segment {
     }
 
     /// The keys of one head: tiles of `head_size` rows of sixteen tokens.
-    pub(super) fn keys(&self, layer: usize, head: usize) -> &[f32] {
+    ///
+    /// # Panics
+    ///
+    /// If `E` is not what they are kept as.
+    pub(super) fn keys<E: KvElement>(&self, layer: usize, head: usize) -> &[E] {
         let size = self.shape.keys_of_head(self.capacity);
-        &self.storage.layers()[layer].keys[head * size..][..size]
+        &E::of(&self.storage.layers()[layer].keys)[head * size..][..size]
     }
 
     /// The values of one head: a row for each token.
-    pub(super) fn values(&self, layer: usize, head: usize) -> &[f32] {
+    ///
+    /// # Panics
+    ///
+    /// If `E` is not what they are kept as.
+    pub(super) fn values<E: KvElement>(&self, layer: usize, head: usize) -> &[E] {
         let size = self.shape.values_of_head(self.capacity);
-        &self.storage.layers()[layer].values[head * size..][..size]
+        &E::of(&self.storage.layers()[layer].values)[head * size..][..size]
     }
 
     /// This segment and those before it, the first of the sequence first.
@@ -229,8 +293,11 @@ impl Sequence {
     ) -> Result<Self, KvMemoryError> {
         let reservation = memory.reserve(shape.bytes(capacity))?;
         let layer = || LayerKv {
-            keys: vec![0.0; shape.n_kv_heads * shape.keys_of_head(capacity)],
-            values: vec![0.0; shape.n_kv_heads * shape.values_of_head(capacity)],
+            keys: Numbers::zeros(shape.numbers, shape.n_kv_heads * shape.keys_of_head(capacity)),
+            values: Numbers::zeros(
+                shape.numbers,
+                shape.n_kv_heads * shape.values_of_head(capacity),
+            ),
         };
         let layers = std::iter::repeat_with(layer).take(shape.n_layers).collect();
         Ok(Self::with(shape, prefix, capacity, (Storage::Kernels(layers), reservation)))
@@ -313,14 +380,35 @@ impl Sequence {
         let Segment { start, capacity, shape, ref mut storage, .. } = self.tail;
         let Storage::Kernels(layers) = storage else { return };
         let index = place.position - start;
+        let first_key = place.head * shape.keys_of_head(capacity)
+            + index / LANES * LANES * shape.head_size
+            + index % LANES;
+        let first_value = place.head * shape.values_of_head(capacity) + index * shape.value_width();
         let layer = &mut layers[place.layer];
-        let keys = &mut layer.keys[place.head * shape.keys_of_head(capacity)..];
-        let tile = &mut keys[index / LANES * LANES * shape.head_size..];
-        for (number, lanes) in key.iter().zip(tile.chunks_mut(LANES)) {
-            lanes[index % LANES] = *number;
+        match &mut layer.keys {
+            Numbers::F32(keys) => scatter(key, &mut keys[first_key..]),
+            Numbers::F16(keys) => {
+                let mut halves = [f16::ZERO; 64];
+                for (part, key) in key.chunks(halves.len()).enumerate() {
+                    let halves = &mut halves[..key.len()];
+                    halves.convert_from_f32_slice(key);
+                    scatter(halves, &mut keys[first_key + part * 64 * LANES..]);
+                }
+            }
         }
-        let values = &mut layer.values[place.head * shape.values_of_head(capacity)..];
-        values[index * shape.value_width()..][..value.len()].copy_from_slice(value);
+        match &mut layer.values {
+            Numbers::F32(values) => values[first_value..][..value.len()].copy_from_slice(value),
+            Numbers::F16(values) => {
+                values[first_value..][..value.len()].convert_from_f32_slice(value);
+            }
+        }
+    }
+}
+
+/// Writes numbers to every sixteenth place.
+fn scatter<E: Copy>(numbers: &[E], places: &mut [E]) {
+    for (number, places) in numbers.iter().zip(places.chunks_mut(LANES)) {
+        places[0] = *number;
     }
 }
 
@@ -337,7 +425,8 @@ pub(super) struct Place {
 mod tests {
     use super::*;
 
-    const SHAPE: KvShape = KvShape { n_layers: 2, n_kv_heads: 3, head_size: 8 };
+    const SHAPE: KvShape =
+        KvShape { numbers: KvNumbers::F32, n_layers: 2, n_kv_heads: 3, head_size: 8 };
 
     #[test]
     fn memory_is_bounded_and_comes_back() {

@@ -88,7 +88,8 @@ impl Linear {
         Ok(Self { n_outputs, n_inputs, tiles })
     }
 
-    fn is_quantized(&self) -> bool {
+    /// Whether its inputs are quantised too.
+    pub(super) fn is_quantized(&self) -> bool {
         !matches!(self.tiles, Tiles::F32(_) | Tiles::F16(_) | Tiles::Bf16(_))
     }
 

@@ -29,6 +29,10 @@ pub(in crate::nn) struct QuantizedBlock {
     pub(super) scaled_sum: f32,
 }
 
+/// No inputs.
+pub(super) const EMPTY: QuantizedBlock =
+    QuantizedBlock { words: [0; 8], scale: 0.0, sum: 0, side_sums: 0, scaled_sum: 0.0 };
+
 impl QuantizedBlock {
     /// One code.
     pub(super) fn code(&self, input: usize) -> i32 {

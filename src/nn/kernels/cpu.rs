@@ -9,11 +9,17 @@ pub enum CpuLevel {
     Portable,
     /// x86-64 with AVX2, FMA and F16C.
     Avx2,
+    /// x86-64 with AVX-512 F, BW, VL and VNNI besides. Its kernels were compiled but
+    /// never run, for want of such a processor, so nobody gets them unasked.
+    Avx512Vnni,
 }
 
 impl CpuLevel {
     /// All levels, the slowest first.
-    pub const ALL: [Self; 2] = [Self::Portable, Self::Avx2];
+    pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512Vnni];
+
+    /// The best level that is chosen unasked.
+    const BEST_PROVEN: Self = Self::Avx2;
 
     /// Whether this machine has the instructions.
     pub fn is_available(self) -> bool {
@@ -25,8 +31,16 @@ impl CpuLevel {
                     && is_x86_feature_detected!("fma")
                     && is_x86_feature_detected!("f16c")
             }
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512Vnni => {
+                Self::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512vnni")
+            }
             #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx2 => false,
+            Self::Avx2 | Self::Avx512Vnni => false,
         }
     }
 
@@ -34,6 +48,7 @@ impl CpuLevel {
         match self {
             Self::Portable => "portable",
             Self::Avx2 => "avx2",
+            Self::Avx512Vnni => "avx512",
         }
     }
 }
@@ -61,10 +76,10 @@ impl FromStr for CpuLevel {
 pub struct Cpu(CpuLevel);
 
 impl Cpu {
-    /// The fastest level of this machine.
+    /// The fastest level of this machine that is proven.
     pub fn detect() -> Self {
-        let best = CpuLevel::ALL.into_iter().rev().find(|level| level.is_available());
-        Self(best.unwrap_or(CpuLevel::Portable))
+        let proven = |level: &CpuLevel| *level <= CpuLevel::BEST_PROVEN && level.is_available();
+        Self(CpuLevel::ALL.into_iter().rev().find(proven).unwrap_or(CpuLevel::Portable))
     }
 
     /// A given level.
@@ -87,7 +102,7 @@ impl Cpu {
 #[non_exhaustive]
 pub enum CpuError {
     /// There is no level of this name.
-    #[error("there is no instruction set {name:?}: it is `portable` or `avx2`")]
+    #[error("there is no instruction set {name:?}: it is `portable`, `avx2` or `avx512`")]
     Unknown {
         /// The name.
         name: String,
@@ -112,7 +127,7 @@ mod tests {
         let error = "sse9".parse::<CpuLevel>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no instruction set \"sse9\": it is `portable` or `avx2`"
+            "there is no instruction set \"sse9\": it is `portable`, `avx2` or `avx512`"
         );
     }
 

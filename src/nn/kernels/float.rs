@@ -1,5 +1,6 @@
 //! Products of single-precision rows: with weights, with keys, with values.
 
+#![expect(unsafe_code, reason = "no check of bounds for each product")]
 #![expect(
     clippy::inline_always,
     reason = "a function is compiled for the instructions of its caller only where it is inlined"
@@ -99,12 +100,18 @@ fn accumulate_rows<S: Simd, E: Element, const R: usize>(
         entries[row] = &rows[row][..length];
         sums[row] = simd.load(&totals[row]);
     }
-    let steps = values.chunks(stride).take(length).enumerate();
-    for (index, step) in steps {
-        let Some(step) = step.first_chunk::<LANES>() else { continue };
-        let step = E::load(simd, step);
+    for index in 0..length {
+        // SAFETY: the last of the sixteen columns in row `length - 1` was seen above to
+        // lie within the values, and each row to have `length` entries. A number has no
+        // alignment beyond its own.
+        let step = unsafe {
+            let step = values.as_ptr().add(index * stride).cast::<[E; LANES]>();
+            E::load(simd, &*step)
+        };
         for row in 0..R {
-            sums[row] = simd.fused(step, simd.splat(entries[row][index]), sums[row]);
+            // SAFETY: as above.
+            let entry = unsafe { *entries[row].get_unchecked(index) };
+            sums[row] = simd.fused(step, simd.splat(entry), sums[row]);
         }
     }
     for row in 0..R {

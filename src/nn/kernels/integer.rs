@@ -3,7 +3,7 @@
 #[cfg(not(target_arch = "x86_64"))]
 pub(in crate::nn) use super::block::Format as KernelFormat;
 #[cfg(target_arch = "x86_64")]
-pub(in crate::nn) use super::integer_avx2::Avx2Format as KernelFormat;
+pub(in crate::nn) use super::integer_avx512::Avx512Format as KernelFormat;
 use super::{
     Cpu, QuantizedRows,
     activation::QuantizedBlock,
@@ -45,6 +45,10 @@ pub(in crate::nn) fn integer_tile<F: KernelFormat>(
     span: RowSpan<'_>,
     products: &mut [Lanes; MAX_ROWS],
 ) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = super::simd_avx512::Avx512::of(cpu) {
+        return super::integer_avx512::tile(simd, tile, span, &mut products[..span.count]);
+    }
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = super::simd_avx2::Avx2::of(cpu) {
         return super::integer_avx2::tile(simd, tile, span, &mut products[..span.count]);

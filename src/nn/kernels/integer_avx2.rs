@@ -21,7 +21,7 @@ use std::{
 };
 
 use super::{
-    activation::QuantizedBlock,
+    activation::{EMPTY, QuantizedBlock},
     block::{Block, Format, Halves, Minima},
     codes::{Codes, Codes6, HALF},
     codes_avx2::{Avx2Codes, Loops, side_sums},
@@ -133,9 +133,6 @@ fn rows<F: Avx2Format, const R: usize>(
         *products = unsafe { transmute::<[__m256; 2], Lanes>([totals[0][row], totals[1][row]]) };
     }
 }
-
-const EMPTY: QuantizedBlock =
-    QuantizedBlock { words: [0; 8], scale: 0.0, sum: 0, side_sums: 0, scaled_sum: 0.0 };
 
 /// Asks for weights that will be needed soon.
 #[inline(always)]

@@ -29,7 +29,20 @@ macro_rules! per_cpu {
         ) $(-> $output)? {
             #[cfg(target_arch = "x86_64")]
             {
-                use $crate::nn::kernels::simd_avx2::Avx2;
+                use $crate::nn::kernels::{simd_avx2::Avx2, simd_avx512::Avx512};
+                #[target_feature(
+                    enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c"
+                )]
+                fn avx512 $(<$type: $bound>)? (
+                    simd: Avx512, $($argument: $argument_type),*
+                ) $(-> $output)? {
+                    $body(simd, $($argument),*)
+                }
+                if let Some(simd) = Avx512::of(cpu) {
+                    // SAFETY: an `Avx512` is only made where the processor has these
+                    // instructions.
+                    return unsafe { avx512(simd, $($argument),*) };
+                }
                 #[target_feature(enable = "avx2,fma,f16c")]
                 fn avx2 $(<$type: $bound>)? (
                     simd: Avx2, $($argument: $argument_type),*
@@ -53,6 +66,8 @@ mod block;
 mod codes;
 #[cfg(target_arch = "x86_64")]
 mod codes_avx2;
+#[cfg(target_arch = "x86_64")]
+mod codes_avx512;
 mod cpu;
 mod file_block;
 mod float;
@@ -60,10 +75,14 @@ mod grid;
 mod integer;
 #[cfg(target_arch = "x86_64")]
 mod integer_avx2;
+#[cfg(target_arch = "x86_64")]
+mod integer_avx512;
 mod norm;
 mod simd;
 #[cfg(target_arch = "x86_64")]
 mod simd_avx2;
+#[cfg(target_arch = "x86_64")]
+mod simd_avx512;
 mod super_block;
 mod vector;
 mod words;
