@@ -15,7 +15,7 @@ use unimatch::nn::{
 };
 
 use crate::{
-    material,
+    family, material,
     tiny::{self, Weights, logits, memory, step, tokens},
 };
 
@@ -131,6 +131,29 @@ fn every_family_predicts_as_on_the_processor() {
             let difference = difference(&ours, &theirs);
             report(&format!("{} on {device:?}: {difference:.1e}", model.name));
             assert!(difference < 1e-4, "{}: {difference}", model.name);
+        }
+    }
+}
+
+#[test]
+fn every_family_predicts_as_transformers_does() {
+    for case in family::cases() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        case.write_folder(folder, &case.settings);
+        let file = ModelFile::open(folder).unwrap();
+        for device in devices() {
+            let devices = std::slice::from_ref(&device);
+            let decoder = Decoder::open_on_devices(&file, WeightType::Auto, devices).unwrap();
+            let ours = logits(&decoder, &family::tokens(70));
+            let (ours, theirs): (Vec<Vec<f32>>, Vec<Vec<f32>>) = case
+                .logits
+                .iter()
+                .map(|(&position, theirs)| (ours[position].clone(), theirs.clone()))
+                .unzip();
+            let difference = difference(&ours, &theirs);
+            report(&format!("{} on {device:?}, transformers: {difference:.1e}", case.name));
+            assert!(difference < 1e-4, "{}: {difference}", case.name);
         }
     }
 }
