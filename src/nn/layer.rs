@@ -75,8 +75,8 @@ impl AllAngles {
     pub(super) fn tables(&self, rotation: usize) -> (Vec<f32>, Vec<f32>) {
         let angles = &self.0[rotation];
         (
-            angles.iter().flat_map(|angles| angles.cosines()).copied().collect(),
-            angles.iter().flat_map(|angles| angles.sines()).copied().collect(),
+            angles.iter().flat_map(Angles::cosines).copied().collect(),
+            angles.iter().flat_map(Angles::sines).copied().collect(),
         )
     }
 }

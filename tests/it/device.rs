@@ -10,12 +10,12 @@ use candle_core::{
 };
 use unimatch::nn::{
     Activation, Bytes, Cpu, Decoder, DecoderConfig, DecoderError, Generated, GenerationError,
-    GenerationJob, GenerationLimits, GgufFile, KvMemory, ModelError, RawTensor, Recipient,
-    RotationStyle, SamplingRules, SpecialTokens, Step, Tokenizer, Wanted, generate,
+    GenerationJob, GenerationLimits, KvMemory, ModelError, ModelFile, RawTensor, Recipient,
+    RotationStyle, SamplingRules, SpecialTokens, Step, Tokenizer, Wanted, WeightType, generate,
 };
 
 use crate::{
-    material,
+    family, material,
     tiny::{self, Weights, logits, memory, step, tokens},
 };
 
@@ -28,6 +28,12 @@ fn devices() -> Vec<Device> {
         return vec![Device::Cpu, Device::new_cuda_with_stream(0).unwrap()];
     }
     vec![Device::Cpu]
+}
+
+/// What company may change: the rounding of the last bits, more of them where a GPU
+/// chooses other kernels for other shapes.
+fn rounding(device: &Device) -> f32 {
+    if device.is_cpu() { 1e-5 } else { 1e-4 }
 }
 
 /// A model of some family: its make and its weights by the names of GGUF files.
@@ -68,6 +74,14 @@ fn models() -> Vec<Model> {
     windows.layers[0].window = Some(7);
     let windows = Model::new("mistral", windows.clone(), &Weights::new(&windows));
     vec![plain, pairs, biases, head_norms, windows, gemma()]
+}
+
+/// Each model with each device.
+fn models_on_devices() -> Vec<(Model, Device)> {
+    devices()
+        .into_iter()
+        .flat_map(|device| models().into_iter().map(move |model| (model, device.clone())))
+        .collect()
 }
 
 /// Norms before and after each part, windows and rotations by layer, GELU, a scaled
@@ -122,11 +136,34 @@ fn every_family_predicts_as_on_the_processor() {
 }
 
 #[test]
+fn every_family_predicts_as_transformers_does() {
+    for case in family::cases() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        case.write_folder(folder, &case.settings);
+        let file = ModelFile::open(folder).unwrap();
+        for device in devices() {
+            let devices = std::slice::from_ref(&device);
+            let decoder = Decoder::open_on_devices(&file, WeightType::Auto, devices).unwrap();
+            let ours = logits(&decoder, &family::tokens(70));
+            let (ours, theirs): (Vec<Vec<f32>>, Vec<Vec<f32>>) = case
+                .logits
+                .iter()
+                .map(|(&position, theirs)| (ours[position].clone(), theirs.clone()))
+                .unzip();
+            let difference = difference(&ours, &theirs);
+            report(&format!("{} on {device:?}, transformers: {difference:.1e}", case.name));
+            assert!(difference < 1e-4, "{}: {difference}", case.name);
+        }
+    }
+}
+
+#[test]
 fn how_a_sequence_is_cut_into_steps_and_segments_changes_no_more_than_rounding() {
     let all = tokens(90, 4);
     let memory = memory();
-    for model in models() {
-        let decoder = model.on(&[Device::Cpu]);
+    for (model, device) in models_on_devices() {
+        let decoder = model.on(&[device.clone()]);
         let at_once = logits(&decoder, &all);
         for length in [1, 5, 16, 37] {
             let mut prefix = None;
@@ -141,7 +178,8 @@ fn how_a_sequence_is_cut_into_steps_and_segments_changes_no_more_than_rounding()
                 prefix = Some(sequence.freeze());
             }
             let difference = difference(&parts, &at_once);
-            assert!(difference < 1e-5, "{}, in steps of {length}: {difference}", model.name);
+            let limit = rounding(&device);
+            assert!(difference < limit, "{}, in steps of {length}: {difference}", model.name);
         }
     }
 }
@@ -156,8 +194,8 @@ fn neighbours_and_shared_beginnings_change_no_more_than_rounding() {
             .iter()
             .map(|&(depth, length)| (depth, tokens(length, 100 + length as u64)))
             .collect();
-    for model in models() {
-        let decoder = model.on(&[Device::Cpu]);
+    for (model, device) in models_on_devices() {
+        let decoder = model.on(&[device.clone()]);
         let read = |prefix, tokens: &[u32]| {
             let mut sequence = decoder.sequence(prefix, tokens.len(), &memory).unwrap();
             step(&decoder, &mut sequence, tokens, Wanted::Nothing);
@@ -193,7 +231,7 @@ fn neighbours_and_shared_beginnings_change_no_more_than_rounding() {
             let all = [&before[..*depth].concat()[..], tail, &next, &next].concat();
             let alone = logits(&decoder, &all);
             let difference = difference(rows, &alone[all.len() - 3..]);
-            assert!(difference < 1e-5, "{}: {difference}", model.name);
+            assert!(difference < rounding(&device), "{}: {difference}", model.name);
         }
     }
 }
@@ -233,38 +271,40 @@ impl unimatch::nn::Weights for Rounded {
     }
 }
 
-/// The greatest difference between the two paths on weights of a type, and between
-/// those weights and the plain ones.
-fn rounded(dtype: GgmlDType) -> (f32, f32) {
+#[test]
+fn matrices_of_other_types_differ_by_less_than_their_rounding() {
     let config = DecoderConfig { hidden_size: 256, intermediate_size: 512, ..tiny::config() };
     let config = DecoderConfig { n_heads: 32, n_kv_heads: 8, ..config };
     let tensors = Weights::new(&config).renamed();
     let all = tokens(40, 2);
     let plain = Decoder::load(config.clone(), &tensors, Cpu::detect()).unwrap();
     let plain = logits(&plain, &all);
-    let weights = Rounded { tensors, dtype };
-    let processor = Decoder::load(config.clone(), &weights, Cpu::detect()).unwrap();
-    let device = Decoder::on_devices(config, &weights, &[Device::Cpu]).unwrap();
-    let (theirs, ours) = (logits(&processor, &all), logits(&device, &all));
-    (difference(&ours, &theirs), difference(&theirs, &plain))
-}
-
-#[test]
-fn matrices_of_other_types_predict_about_as_on_the_processor() {
-    for dtype in [
-        GgmlDType::F16,
-        GgmlDType::BF16,
-        GgmlDType::Q8_0,
-        GgmlDType::Q5_0,
-        GgmlDType::Q5_1,
-        GgmlDType::Q4_0,
-        GgmlDType::Q4_1,
-        GgmlDType::Q4K,
-        GgmlDType::Q5K,
-        GgmlDType::Q6K,
+    // How much more than the rounding of the weights, to which in f16 that of all that
+    // is multiplied by them comes.
+    for (dtype, factor) in [
+        (GgmlDType::F16, 3.0),
+        (GgmlDType::BF16, 3.0),
+        (GgmlDType::Q8_0, 1.0),
+        (GgmlDType::Q5_0, 1.0),
+        (GgmlDType::Q5_1, 1.0),
+        (GgmlDType::Q4_0, 1.0),
+        (GgmlDType::Q4_1, 1.0),
+        (GgmlDType::Q4K, 1.0),
+        (GgmlDType::Q5K, 1.0),
+        (GgmlDType::Q6K, 1.0),
     ] {
-        let (between_paths, by_rounding) = rounded(dtype);
-        report(&format!("{dtype:?}: {between_paths:.1e} between paths, {by_rounding:.1e} by type"));
+        let weights = Rounded { tensors: tensors.clone(), dtype };
+        let theirs = Decoder::load(config.clone(), &weights, Cpu::detect()).unwrap();
+        let theirs = logits(&theirs, &all);
+        let by_rounding = difference(&theirs, &plain);
+        for device in devices() {
+            let ours = Decoder::on_devices(config.clone(), &weights, &[device.clone()]).unwrap();
+            let difference = difference(&logits(&ours, &all), &theirs);
+            report(&format!(
+                "{dtype:?} on {device:?}: {difference:.1e}, rounding {by_rounding:.1e}"
+            ));
+            assert!(difference < factor * by_rounding, "{dtype:?}: {difference}, {by_rounding}");
+        }
     }
 }
 
@@ -278,6 +318,13 @@ fn perplexity(logits: &[Vec<f32>], tokens: &[u32]) -> f64 {
     (costs.sum::<f64>() / (tokens.len() - 1) as f64).exp()
 }
 
+/// The root of the mean square of the differences.
+fn distance(ours: &[Vec<f32>], theirs: &[Vec<f32>]) -> f64 {
+    let pairs = ours.iter().flatten().zip(theirs.iter().flatten());
+    let squares: Vec<f64> = pairs.map(|(a, b)| f64::from(a - b).powi(2)).collect();
+    (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
+}
+
 /// The likeliest token, and by how much it leads.
 fn lead(row: &[f32]) -> (usize, f32) {
     let mut order: Vec<usize> = (0..row.len()).collect();
@@ -286,25 +333,32 @@ fn lead(row: &[f32]) -> (usize, f32) {
 }
 
 #[test]
-fn smollm2_reads_a_text_as_on_the_processor_up_to_near_ties() {
-    let file = GgufFile::open(&material::model(SMOLLM2)).unwrap();
-    let tokenizer = Tokenizer::from_gguf(file.content()).unwrap();
+fn smollm2_reads_a_text_as_well_as_on_the_processor() {
+    let file = ModelFile::open(&material::model(SMOLLM2)).unwrap();
+    let ModelFile::Gguf(gguf) = &file else { unreachable!("the name ends with gguf") };
+    let tokenizer = Tokenizer::from_gguf(gguf.content()).unwrap();
     let text = "The old bridge was closed in March. Since then the market has lost its people, the \
                 ferry runs twice a day, and my uncle sells his bread from a van. In my opinion the \
                 town should open a new bridge before the winter comes.";
     let tokens = tokenizer.encode(text, SpecialTokens::Plain).unwrap();
-    let theirs = logits(&Decoder::from_gguf(&file, Cpu::detect()).unwrap(), &tokens);
-    let config = DecoderConfig::from_gguf(&file).unwrap();
+    // The same weights, and nothing else rounded.
+    let exact = Decoder::open_on_devices(&file, WeightType::F32, &[Device::Cpu]).unwrap();
+    let exact = logits(&exact, &tokens);
+    let theirs = Decoder::open(&file, WeightType::Auto, Cpu::detect()).unwrap();
+    let theirs = logits(&theirs, &tokens);
+    let cost = perplexity(&exact, &tokens);
+    report(&format!(
+        "SmolLM2 exactly: perplexity {cost:.3}; on the processor {:.3}, {:.3} away",
+        perplexity(&theirs, &tokens),
+        distance(&theirs, &exact)
+    ));
     for device in devices() {
-        let ours = Decoder::on_devices(config.clone(), &file, &[device.clone()]).unwrap();
-        let ours = logits(&ours, &tokens);
-        let (their_cost, our_cost) = (perplexity(&theirs, &tokens), perplexity(&ours, &tokens));
-        report(&format!(
-            "SmolLM2 on {device:?}: perplexity {our_cost:.4}, on the processor {their_cost:.4}, \
-             logits {:.2} apart at most",
-            difference(&ours, &theirs)
-        ));
-        assert!((our_cost / their_cost - 1.0).abs() < 0.01, "{our_cost} and {their_cost}");
+        let ours = Decoder::open_on_devices(&file, WeightType::Auto, std::slice::from_ref(&device));
+        let ours = logits(&ours.unwrap(), &tokens);
+        let (our_cost, away) = (perplexity(&ours, &tokens), distance(&ours, &exact));
+        report(&format!("SmolLM2 on {device:?}: perplexity {our_cost:.3}, {away:.3} away"));
+        assert!((our_cost / cost - 1.0).abs() < 0.03, "{our_cost} and {cost}");
+        assert!(away < 1.5 * distance(&theirs, &exact), "{away}");
         for (position, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
             let ((ours, _), (theirs, lead)) = (lead(ours), lead(theirs));
             assert!(ours == theirs || lead < 0.5, "position {position} differs by {lead}");

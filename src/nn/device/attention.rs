@@ -55,9 +55,9 @@ impl Tables {
     }
 }
 
-/// What attention needs to know of a decoder.
+/// How query heads share those of keys and values.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heads {
+pub(super) struct Grouping {
     pub(super) n_heads: usize,
     pub(super) n_kv_heads: usize,
     pub(super) head_size: usize,
@@ -80,7 +80,7 @@ struct Partial {
 pub(super) fn attend(
     plan: &Plan,
     tables: &Tables,
-    heads: Heads,
+    grouping: Grouping,
     queries: &Tensor,
     segments: &[&Tensor],
 ) -> Result<Tensor> {
@@ -89,7 +89,7 @@ pub(super) fn attend(
         .buckets
         .iter()
         .zip(&tables.buckets)
-        .map(|(bucket, tables)| heads.attend(bucket, tables, queries, segments, is_whole))
+        .map(|(bucket, tables)| grouping.attend(bucket, tables, queries, segments, is_whole))
         .collect::<Result<Vec<_>>>()?;
     let values: Vec<&Tensor> = partials.iter().map(|partial| &partial.values).collect();
     let values = Tensor::cat(&values, 0)?;
@@ -100,7 +100,7 @@ pub(super) fn attend(
     }
     let weights: Vec<&Tensor> =
         partials.iter().filter_map(|partial| partial.weights.as_ref()).collect();
-    let Heads { n_heads, head_size, .. } = heads;
+    let Grouping { n_heads, head_size, .. } = grouping;
     let (n_rows, depth) = (queries.dim(0)?, plan.merging.depth);
     let weights = Tensor::cat(&weights, 0)?.index_select(places, 0)?;
     let weights = weights.reshape((n_rows, depth, n_heads))?.broadcast_add(mask)?;
@@ -109,7 +109,7 @@ pub(super) fn attend(
     values.broadcast_mul(&weights)?.sum(1)?.reshape((n_rows, n_heads * head_size))
 }
 
-impl Heads {
+impl Grouping {
     fn attend(
         self,
         bucket: &Bucket,
@@ -143,7 +143,7 @@ impl Heads {
                 .broadcast_add(mask)?
                 .reshape(shape)?;
         }
-        let (shares, weights) = if is_whole {
+        let (portions, weights) = if is_whole {
             (softmax_last_dim(&scores)?, None)
         } else {
             let greatest = scores.max_keepdim(D::Minus1)?;
@@ -152,7 +152,7 @@ impl Heads {
             // Divided here and not after, so that nothing outgrows half precision.
             (exponentials.broadcast_div(&sums)?, Some((greatest + sums.log()?)?))
         };
-        let values = shares.to_dtype(values.dtype())?.matmul(&values)?.to_dtype(DType::F32)?;
+        let values = portions.to_dtype(values.dtype())?.matmul(&values)?.to_dtype(DType::F32)?;
         // Back to a row for each token.
         let by_rows = |tensor: Tensor, width: usize| {
             tensor

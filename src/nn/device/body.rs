@@ -6,7 +6,7 @@ use candle_core::{Device, Result, Tensor};
 use candle_nn::ops::rms_norm;
 
 use super::{
-    attention::{Heads, Tables, attend},
+    attention::{Grouping, Tables, attend},
     layer::{Layer, Turns, matrices},
     matrix::{self, Matrix},
     placement::place,
@@ -61,15 +61,9 @@ impl Body {
             // The embedding serves twice.
             None => "token_embd.weight",
         };
-        let places = match devices {
-            [_] => vec![0; config.n_layers()],
-            _ => {
-                let of_layer: usize =
-                    matrices(config).iter().map(|(_, shape)| shape[0] * shape[1]).sum();
-                let head = head_shape[0] * head_shape[1];
-                place(&vec![of_layer; config.n_layers()], head, devices.len())
-            }
-        };
+        let of_layer = matrices(config).iter().map(|(_, shape)| shape[0] * shape[1]).sum();
+        let of_head = head_shape[0] * head_shape[1];
+        let places = place(&vec![of_layer; config.n_layers()], of_head, devices.len());
         let layers = places
             .into_iter()
             .enumerate()
@@ -126,7 +120,7 @@ impl Body {
         if n_rows == 0 {
             return Ok(Vec::new());
         }
-        let heads = Heads {
+        let grouping = Grouping {
             n_heads: config.n_heads,
             n_kv_heads: config.n_kv_heads,
             head_size: config.head_size,
@@ -142,7 +136,7 @@ impl Body {
             }
             let window = config.layers[index].window;
             let tables = &passage.tables[&(*device, window)];
-            let attended = passage.attend(tables, window, heads, &queries, &segments)?;
+            let attended = passage.attend(tables, window, grouping, &queries, &segments)?;
             states = layer.add_attention(config, &states, &attended)?;
             states = layer.add_feed_forward(config, &states)?;
         }
@@ -206,7 +200,7 @@ impl<'a> Passage<'a> {
         &self,
         tables: &Tables,
         window: Option<usize>,
-        heads: Heads,
+        grouping: Grouping,
         queries: &Tensor,
         segments: &[&Tensor],
     ) -> Result<Tensor> {
@@ -214,7 +208,7 @@ impl<'a> Passage<'a> {
         if let Some(attended) = super::flash::attend(&self.reading, window, queries, segments) {
             return attended;
         }
-        attend(&self.plans[&window], tables, heads, queries, segments)
+        attend(&self.plans[&window], tables, grouping, queries, segments)
     }
 
     /// The keys and values of one layer.

@@ -123,8 +123,8 @@ impl Plan {
         let readers: Vec<Vec<Reader>> = seen
             .iter()
             .map(|segment| {
-                let sees = |reader: &&Reader| !segment.visible(**reader, window).is_empty();
-                segment.readers.iter().filter(sees).copied().collect()
+                let is_reader = |reader: &&Reader| !segment.visible(**reader, window).is_empty();
+                segment.readers.iter().filter(is_reader).copied().collect()
             })
             .collect();
         let mut pieces: Vec<Piece<'_>> = Vec::new();
