@@ -63,8 +63,9 @@ impl RememberingEncoder {
             pairs.iter().map(|pair| [place(pair.generated), place(pair.gold)]).collect();
         let vectors = self.vectors(&texts);
         let pair_cosine = |[generated, gold]: [usize; 2]| {
-            let vector =
-                |place: usize| vectors[place].as_ref().map_err(|why| ScoreError::Model(why.clone()));
+            let vector = |place: usize| {
+                vectors[place].as_ref().map_err(|why| ScoreError::Model(why.clone()))
+            };
             let (generated, gold) = (vector(generated)?, vector(gold)?);
             let cosine = generated
                 .cosine(gold)

@@ -139,10 +139,8 @@ mod tests {
             a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
         };
         let attended = (0..n_heads).flat_map(|head| {
-            let weights: Vec<f64> = text
-                .clone()
-                .map(|key| dot(part(row, 0, head), part(key, 1, head)).exp())
-                .collect();
+            let weights: Vec<f64> =
+                text.clone().map(|key| dot(part(row, 0, head), part(key, 1, head)).exp()).collect();
             let sum: f64 = weights.iter().sum();
             let mut out = vec![0.0; head_size];
             for (weight, key) in weights.iter().zip(text.clone()) {

@@ -179,8 +179,7 @@ impl Layer {
             source.pack(&name(part), Dense::pack(weights, bias, activation, source.precision))
         };
         Ok(Self {
-            project: source
-                .pack(&layer, Dense::pack(weights, biases, None, source.precision))?,
+            project: source.pack(&layer, Dense::pack(weights, biases, None, source.precision))?,
             attended: dense(names.attended, [hidden, hidden], None)?,
             attended_norm: source.norm(&name(names.attended_norm), hidden)?,
             inner: dense(names.inner, [inner, hidden], Some(config.activation))?,

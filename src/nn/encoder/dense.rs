@@ -93,8 +93,7 @@ impl Dense {
             (0..end).step_by(step).chain([end]).collect()
         };
         let n_rows = out.len() / width;
-        let cells =
-            grid(out, width, &cuts(n_rows, ROWS_PER_TASK), &cuts(width, COLUMNS_PER_TASK));
+        let cells = grid(out, width, &cuts(n_rows, ROWS_PER_TASK), &cuts(width, COLUMNS_PER_TASK));
         cells.into_par_iter().for_each(|mut cell| {
             if let Some((tiles, rows)) = &words {
                 self.fill(cpu, tiles, rows, &mut cell);

@@ -131,17 +131,15 @@ impl SentenceEncoder {
     /// For each row of tokens, the sum of their last hidden states and their number.
     fn sums(&self, rows: &[Vec<u32>]) -> Vec<RowSum> {
         let refusal = |row: &Vec<u32>| self.model.refusal(&TokenRow::single(row));
-        let mut sums: Vec<RowSum> = rows
-            .iter()
-            .map(|row| refusal(row).map_or(Ok(StateSum::default()), Err))
-            .collect();
+        let mut sums: Vec<RowSum> =
+            rows.iter().map(|row| refusal(row).map_or(Ok(StateSum::default()), Err)).collect();
         let mut places = sums.iter_mut().zip(rows).filter(|(sum, _)| sum.is_ok()).peekable();
         // One batch after another: the work within a batch is what the threads share.
         while places.peek().is_some() {
             let (mut batch, mut n_tokens) = (Vec::new(), 0);
-            while let Some(place) = places.next_if(|(_, row)| {
-                n_tokens == 0 || n_tokens + row.len() <= MAX_BATCH_TOKENS
-            }) {
+            while let Some(place) =
+                places.next_if(|(_, row)| n_tokens == 0 || n_tokens + row.len() <= MAX_BATCH_TOKENS)
+            {
                 n_tokens += place.1.len();
                 batch.push(place);
             }

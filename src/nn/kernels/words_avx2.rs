@@ -23,12 +23,7 @@ use super::{
 
 /// As [`word_tile`](super::word_tile). All rows have as many blocks as the tile,
 /// and there are as many totals as rows.
-pub(super) fn tile(
-    simd: Avx2,
-    tile: &[WordBlock],
-    rows: &[&[WordInputs]],
-    totals: &mut [Lanes],
-) {
+pub(super) fn tile(simd: Avx2, tile: &[WordBlock], rows: &[&[WordInputs]], totals: &mut [Lanes]) {
     // SAFETY: an `Avx2` is only made where the processor has AVX2, FMA and F16C.
     unsafe {
         match rows.len() {

@@ -163,8 +163,7 @@ fn an_encoder_under_a_name_of_its_own_is_found_and_a_missing_tensor_is_named() {
     let row = [TokenRow::single(&ids)];
     assert_eq!(named.states(&row), plain.states(&row));
     tiny.tensors.remove("bert.encoder.layer.2.output.dense.bias");
-    let error =
-        Bert::load(&tiny.tensors, tiny.config(), EncoderPrecision::Int16, Cpu::detect());
+    let error = Bert::load(&tiny.tensors, tiny.config(), EncoderPrecision::Int16, Cpu::detect());
     assert!(error.unwrap_err().to_string().contains("layer.2.output.dense.bias"));
 }
 
