@@ -72,53 +72,67 @@ fn layer_norm_any<S: Simd>(
     squares = simd.fused(apart, apart, squares);
     let variance = simd.sum(squares) / width as f32;
     let factor = simd.splat(1.0 / (variance + epsilon).sqrt());
-    let normed = |values: &Lanes, weight: &Lanes, bias: &Lanes| {
-        let scaled = simd.mul(simd.sub(simd.load(values), means), factor);
-        simd.store(simd.fused(scaled, simd.load(weight), simd.load(bias)))
-    };
     let (weights, weight) = weight.as_chunks::<LANES>();
     let (biases, bias) = bias.as_chunks::<LANES>();
     let (outs, out) = out.as_chunks_mut::<LANES>();
     for (((values, weight), bias), out) in whole.iter().zip(weights).zip(biases).zip(outs) {
-        *out = normed(values, weight, bias);
+        *out = normed(simd, values, (means, factor), weight, bias);
     }
-    out.copy_from_slice(&normed(&last, &padded(weight), &padded(bias))[..out.len()]);
+    let last = normed(simd, &last, (means, factor), &padded(weight), &padded(bias));
+    out.copy_from_slice(&last[..out.len()]);
 }
 
-/// Replaces each number of a row, sixteen at a time.
+// A closure would be compiled without its caller's instructions: hence functions.
+
 #[inline(always)]
-fn map(row: &mut [f32], function: impl Fn(&Lanes) -> Lanes) {
-    let (whole, rest) = row.as_chunks_mut::<LANES>();
-    for values in whole {
-        *values = function(values);
-    }
-    if !rest.is_empty() {
-        let last = function(&padded(rest));
-        rest.copy_from_slice(&last[..rest.len()]);
-    }
+fn normed<S: Simd>(
+    simd: S,
+    values: &Lanes,
+    (means, factor): (S::Lanes, S::Lanes),
+    weight: &Lanes,
+    bias: &Lanes,
+) -> Lanes {
+    let scaled = simd.mul(simd.sub(simd.load(values), means), factor);
+    simd.store(simd.fused(scaled, simd.load(weight), simd.load(bias)))
 }
 
 #[inline(always)]
 fn gelu_any<S: Simd>(simd: S, row: &mut [f32]) {
-    map(row, |values| {
-        let x = simd.load(values);
-        let error = erf(simd, simd.mul(x, simd.splat(std::f32::consts::FRAC_1_SQRT_2)));
-        let half = simd.mul(x, simd.splat(0.5));
-        simd.store(simd.fused(half, error, half))
-    });
+    let (whole, rest) = row.as_chunks_mut::<LANES>();
+    for values in whole {
+        *values = gelu_lanes(simd, values);
+    }
+    let last = gelu_lanes(simd, &padded(rest));
+    rest.copy_from_slice(&last[..rest.len()]);
+}
+
+#[inline(always)]
+fn gelu_lanes<S: Simd>(simd: S, values: &Lanes) -> Lanes {
+    let x = simd.load(values);
+    let error = erf(simd, simd.mul(x, simd.splat(std::f32::consts::FRAC_1_SQRT_2)));
+    let half = simd.mul(x, simd.splat(0.5));
+    simd.store(simd.fused(half, error, half))
 }
 
 #[inline(always)]
 fn gelu_tanh_any<S: Simd>(simd: S, row: &mut [f32]) {
-    // x * (1 + tanh(y)) / 2 = x / (1 + exp(-2 * y))
-    map(row, |values| {
-        let x = simd.load(values);
-        let square = simd.mul(x, x);
-        let inner = simd.fused(square, simd.splat(0.044_715), simd.splat(1.0));
-        let scaled = simd.mul(x, simd.splat(-1.595_769_1));
-        let divisor = simd.add(exp(simd, simd.mul(scaled, inner)), simd.splat(1.0));
-        simd.store(simd.div(x, divisor))
-    });
+    let (whole, rest) = row.as_chunks_mut::<LANES>();
+    for values in whole {
+        *values = gelu_tanh_lanes(simd, values);
+    }
+    let last = gelu_tanh_lanes(simd, &padded(rest));
+    rest.copy_from_slice(&last[..rest.len()]);
+}
+
+/// As `x * (1 + tanh(y)) / 2 = x / (1 + exp(-2 * y))`.
+#[inline(always)]
+fn gelu_tanh_lanes<S: Simd>(simd: S, values: &Lanes) -> Lanes {
+    let x = simd.load(values);
+    let square = simd.mul(x, x);
+    let inner = simd.fused(square, simd.splat(0.044_715), simd.splat(1.0));
+    let scaled = simd.mul(x, simd.splat(-1.595_769_1));
+    let divisor = simd.add(exp(simd, simd.mul(scaled, inner)), simd.splat(1.0));
+    simd.store(simd.div(x, divisor))
 }
 
 /// The error function, within four units in the last place: the quotient of two
@@ -141,14 +155,16 @@ fn erf<S: Simd>(simd: S, x: S::Lanes) -> S::Lanes {
     let x = simd.greater(simd.splat(-END), x);
     let x = simd.lesser(simd.splat(END), x);
     let square = simd.mul(x, x);
-    let polynomial = |coefficients: &[f32]| {
-        let mut value = simd.splat(coefficients[0]);
-        for coefficient in &coefficients[1..] {
-            value = simd.fused(value, square, simd.splat(*coefficient));
-        }
-        value
-    };
-    simd.div(simd.mul(x, polynomial(&ABOVE)), polynomial(&BELOW))
+    simd.div(simd.mul(x, polynomial(simd, square, &ABOVE)), polynomial(simd, square, &BELOW))
+}
+
+#[inline(always)]
+fn polynomial<S: Simd>(simd: S, x: S::Lanes, coefficients: &[f32]) -> S::Lanes {
+    let mut value = simd.splat(coefficients[0]);
+    for coefficient in &coefficients[1..] {
+        value = simd.fused(value, x, simd.splat(*coefficient));
+    }
+    value
 }
 
 #[cfg(test)]

@@ -25,6 +25,13 @@ pub(super) const GREATEST: f32 = 8191.0;
 /// The most rows that a tile takes at once: the sums of twelve registers.
 pub(in crate::nn) const MAX_WORD_ROWS: usize = 6;
 
+/// Where the code of an input lies: which pair, and which half of it. Sixteen inputs
+/// make eight pairs of one and the one that comes eight later, so that a row is
+/// packed without moving numbers across lanes.
+const fn place(input: usize) -> (usize, usize) {
+    (input / LANES * HALF + input % HALF, input / HALF % 2)
+}
+
 /// Two inputs of each of eight outputs, those of an output side by side.
 type Pairs = [i16; 2 * HALF];
 
@@ -33,7 +40,7 @@ type Pairs = [i16; 2 * HALF];
 #[derive(Clone, Copy, Debug)]
 pub(in crate::nn) struct WordBlock {
     pub(super) scales: Lanes,
-    /// Two halves of eight outputs for every two inputs.
+    /// Two halves of eight outputs for every pair of inputs.
     pub(super) codes: [[Pairs; 2]; DEPTH / 2],
 }
 
@@ -48,23 +55,32 @@ impl WordBlock {
         let inverse = inverse(greatest);
         self.scales[output] = greatest / GREATEST;
         for (input, weight) in weights.iter().enumerate() {
-            self.codes[input / 2][output / HALF][output % HALF * 2 + input % 2] =
+            let (pair, half) = place(input);
+            self.codes[pair][output / HALF][output % HALF * 2 + half] =
                 code(weight * inverse + ROUNDER);
         }
     }
 
     fn get(&self, output: usize, input: usize) -> i32 {
-        i32::from(self.codes[input / 2][output / HALF][output % HALF * 2 + input % 2])
+        let (pair, half) = place(input);
+        i32::from(self.codes[pair][output / HALF][output % HALF * 2 + half])
     }
 }
 
 /// Thirty-two inputs of a row: `value = scale * code`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::nn) struct WordInputs {
-    /// The codes, two to a word, the first in the lower half.
+    /// The codes, two to a word.
     pub(super) pairs: [i32; DEPTH / 2],
     /// What a code is worth. Not a number where an input is not finite.
     pub(super) scale: f32,
+}
+
+impl WordInputs {
+    fn get(&self, input: usize) -> i32 {
+        let (pair, half) = place(input);
+        self.pairs[pair] << (16 - half * 16) >> 16
+    }
 }
 
 /// The rows of a matrix as sixteen-bit integers, every 32 inputs with a scale of
@@ -150,12 +166,13 @@ fn quantize_any<S: Simd>(simd: S, row: &[f32], blocks: &mut [WordInputs]) {
         block.scale = greatest / GREATEST + flaw;
         let inverse = simd.splat(inverse(greatest));
         let rounder = simd.splat(ROUNDER);
-        for (half, values) in [low, high].into_iter().enumerate() {
+        for half in 0..2 {
+            let values = [low, high][half];
             let rounded = simd.store(simd.add(simd.mul(values, inverse), rounder));
+            let pairs = &mut block.pairs[half * HALF..][..HALF];
             for pair in 0..HALF {
-                let low = i32::from(code(rounded[2 * pair])) & 0xffff;
-                let high = i32::from(code(rounded[2 * pair + 1]));
-                block.pairs[half * HALF + pair] = low | high << 16;
+                let (low, high) = (rounded[pair].to_bits(), rounded[pair + HALF].to_bits());
+                pairs[pair] = (low & 0xffff | high << 16).cast_signed();
             }
         }
     }
@@ -191,14 +208,8 @@ pub(in crate::nn) fn word_tile(
 fn portable_row(tile: &[WordBlock], row: &[WordInputs], totals: &mut Lanes) {
     for (weights, inputs) in tile.iter().zip(row) {
         for (output, total) in totals.iter_mut().enumerate() {
-            let sum: i32 = (0..DEPTH)
-                .map(|input| {
-                    let pair = inputs.pairs[input / 2].to_le_bytes();
-                    let at = input % 2 * 2;
-                    weights.get(output, input)
-                        * i32::from(i16::from_le_bytes([pair[at], pair[at + 1]]))
-                })
-                .sum();
+            let sum: i32 =
+                (0..DEPTH).map(|input| weights.get(output, input) * inputs.get(input)).sum();
             *total = (sum as f32).mul_add(weights.scales[output] * inputs.scale, *total);
         }
     }
@@ -273,7 +284,7 @@ mod tests {
                 let words = WordRows::new(Cpu::with_level(level).unwrap(), &row, 64, 1);
                 for (block, inputs) in words.blocks.iter().zip(row.chunks(DEPTH)) {
                     for (input, value) in inputs.iter().enumerate() {
-                        let code = (block.pairs[input / 2] << (16 - input % 2 * 16)) >> 16;
+                        let code = block.get(input);
                         let error = (code as f32 * block.scale - value).abs();
                         prop_assert!(error <= 0.502 * block.scale, "{code} for {value}");
                     }
