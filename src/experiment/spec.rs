@@ -13,7 +13,7 @@ use crate::{
     nn::GgufFile,
     prompt::{Library, Purpose},
     run::Manifest,
-    similarity::Calibration,
+    similarity::{Calibration, JudgeMode},
 };
 
 /// A file that records depend on.
@@ -61,6 +61,7 @@ pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow:
             SegmenterName::Judge(model) => json!({
                 "judge": identities.of_model(model)?,
                 "prompt_digest": library.digest(Purpose::Segmentation)?,
+                "mode": plan.judging.segment_mode_for(model),
             }),
         },
         "scorer": match &plan.scorer {
@@ -71,11 +72,20 @@ pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow:
                 "files": identities.of_folder(folder)?,
                 "calibration": Calibration::source_digest(folder)?.to_hex().as_str(),
             }),
-            ScorerName::Judge(model) => json!({
-                "judge": identities.of_model(model)?,
-                "prompt_digest": library.digest(Purpose::Similarity)?,
-                "batch_size": plan.judging.batch_size,
-            }),
+            ScorerName::Judge(model) => {
+                let mode = plan.judging.mode_for(model);
+                let (purpose, rating) = match mode {
+                    JudgeMode::Batch => (Purpose::Similarity, None),
+                    JudgeMode::Logits => (Purpose::Rating, Some(plan.judging.rating)),
+                };
+                json!({
+                    "judge": identities.of_model(model)?,
+                    "prompt_digest": library.digest(purpose)?,
+                    "batch_size": plan.judging.batch_size,
+                    "mode": mode,
+                    "rating": rating,
+                })
+            }
         },
         "judge_retries": judges.then_some(plan.judging.n_retries),
         "empty_answers": plan.empty_answers,

@@ -153,6 +153,11 @@ impl Decoder {
         &self.frame.config
     }
 
+    /// The processor that it works on.
+    pub(super) fn cpu(&self) -> Cpu {
+        self.frame.cpu
+    }
+
     /// An empty continuation of `prefix`, or of nothing, with room for `capacity`
     /// tokens of its own.
     ///
@@ -166,6 +171,17 @@ impl Decoder {
         memory: &KvMemory,
     ) -> Result<Sequence, KvMemoryError> {
         Sequence::new(KvShape::of(&self.frame.config), prefix, capacity, memory)
+    }
+
+    /// The same without keys and values, which counts against the memory and cannot
+    /// be read in.
+    pub(super) fn imagined(
+        &self,
+        prefix: Option<Arc<Segment>>,
+        capacity: usize,
+        memory: &KvMemory,
+    ) -> Result<Sequence, KvMemoryError> {
+        Sequence::imagined(KvShape::of(&self.frame.config), prefix, capacity, memory)
     }
 
     /// What a sequence with room for so many tokens of its own takes.

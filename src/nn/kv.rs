@@ -89,6 +89,12 @@ impl KvShape {
         Self { n_layers, n_kv_heads, head_size }
     }
 
+    /// A small one, to try things out.
+    #[cfg(test)]
+    pub(super) fn example() -> Self {
+        Self { n_layers: 2, n_kv_heads: 3, head_size: 8 }
+    }
+
     /// The width of a value in memory: whole lanes, with zeros after its end.
     pub(super) fn value_width(self) -> usize {
         self.head_size.next_multiple_of(LANES)
@@ -126,11 +132,42 @@ pub struct Segment {
     length: usize,
     capacity: usize,
     shape: KvShape,
+    /// The segment that this is the beginning of, where it has no keys and values of
+    /// its own.
+    whole: Option<Arc<Segment>>,
     layers: Vec<LayerKv>,
-    _reservation: Reservation,
+    _reservation: Option<Reservation>,
 }
 
 impl Segment {
+    /// The segment before it.
+    pub(super) fn parent(&self) -> Option<&Arc<Segment>> {
+        self.parent.as_ref()
+    }
+
+    /// Its first tokens, which share its keys and values; itself where those are all.
+    pub(super) fn first(self: &Arc<Self>, n_tokens: usize) -> Arc<Self> {
+        if n_tokens >= self.length {
+            return Arc::clone(self);
+        }
+        let &Self { start, capacity, shape, .. } = self.as_ref();
+        Arc::new(Self {
+            parent: self.parent.clone(),
+            start,
+            length: n_tokens,
+            capacity,
+            shape,
+            whole: Some(Arc::clone(self.whole.as_ref().unwrap_or(self))),
+            layers: Vec::new(),
+            _reservation: None,
+        })
+    }
+
+    /// Where its keys and values lie.
+    fn layers(&self) -> &[LayerKv] {
+        self.whole.as_deref().map_or(&self.layers, |whole| &whole.layers)
+    }
+
     /// Where in the sequence its first token stands.
     pub(super) fn start(&self) -> usize {
         self.start
@@ -154,13 +191,13 @@ impl Segment {
     /// The keys of one head: tiles of `head_size` rows of sixteen tokens.
     pub(super) fn keys(&self, layer: usize, head: usize) -> &[f32] {
         let size = self.shape.keys_of_head(self.capacity);
-        &self.layers[layer].keys[head * size..][..size]
+        &self.layers()[layer].keys[head * size..][..size]
     }
 
     /// The values of one head: a row for each token.
     pub(super) fn values(&self, layer: usize, head: usize) -> &[f32] {
         let size = self.shape.values_of_head(self.capacity);
-        &self.layers[layer].values[head * size..][..size]
+        &self.layers()[layer].values[head * size..][..size]
     }
 
     /// This segment and those before it, the first of the sequence first.
@@ -193,19 +230,37 @@ impl Sequence {
         capacity: usize,
         memory: &KvMemory,
     ) -> Result<Self, KvMemoryError> {
-        let reservation = memory.reserve(shape.bytes(capacity))?;
+        let mut sequence = Self::imagined(shape, prefix, capacity, memory)?;
         let layer = || LayerKv {
             keys: vec![0.0; shape.n_kv_heads * shape.keys_of_head(capacity)],
             values: vec![0.0; shape.n_kv_heads * shape.values_of_head(capacity)],
         };
+        sequence.tail.layers = std::iter::repeat_with(layer).take(shape.n_layers).collect();
+        Ok(sequence)
+    }
+
+    /// One that counts against the memory and has no keys and values, to try out what
+    /// would fit: no decoder can read in it.
+    ///
+    /// # Errors
+    ///
+    /// If the memory does not suffice now.
+    pub(super) fn imagined(
+        shape: KvShape,
+        prefix: Option<Arc<Segment>>,
+        capacity: usize,
+        memory: &KvMemory,
+    ) -> Result<Self, KvMemoryError> {
+        let reservation = memory.reserve(shape.bytes(capacity))?;
         let tail = Segment {
             start: prefix.as_deref().map_or(0, Segment::end),
             parent: prefix,
             length: 0,
             capacity,
             shape,
-            layers: std::iter::repeat_with(layer).take(shape.n_layers).collect(),
-            _reservation: reservation,
+            whole: None,
+            layers: Vec::new(),
+            _reservation: Some(reservation),
         };
         Ok(Self { tail })
     }
@@ -297,5 +352,26 @@ mod tests {
         assert_eq!(second.extend(2), 5);
         let starts: Vec<usize> = second.tail().chain().iter().map(|part| part.start()).collect();
         assert_eq!((starts, second.n_tokens(), second.n_free()), (vec![0, 5], 7, 1));
+    }
+
+    #[test]
+    fn a_beginning_shares_the_memory_of_the_whole_and_keeps_it() {
+        let memory = KvMemory::new(1 << 20);
+        let mut sequence = Sequence::new(SHAPE, None, 40, &memory).unwrap();
+        sequence.extend(40);
+        let place = Place { layer: 1, head: 2, position: 20 };
+        sequence.put(place, &[3.0; 8], &[4.0; 8]);
+        let whole = sequence.freeze();
+        let beginning = whole.first(30).first(21);
+        assert_eq!((beginning.start(), beginning.end(), beginning.length()), (0, 21, 21));
+        assert_eq!(beginning.keys(1, 2).as_ptr(), whole.keys(1, 2).as_ptr());
+        assert_eq!(beginning.values(1, 2)[20 * 16], 4.0);
+        assert!(Arc::ptr_eq(&whole.first(40), &whole));
+        let next = Sequence::new(SHAPE, Some(beginning), 2, &memory).unwrap();
+        assert_eq!(next.n_tokens(), 21);
+        drop(whole);
+        assert_eq!(memory.used_bytes(), SHAPE.bytes(40) + SHAPE.bytes(2));
+        drop(next);
+        assert_eq!(memory.used_bytes(), 0);
     }
 }

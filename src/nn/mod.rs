@@ -13,8 +13,11 @@ mod kv;
 mod layer;
 mod linear;
 mod prefix;
+mod prefix_cache;
+mod reading;
 mod rope;
 mod sampling;
+mod scoring;
 mod tokenizer;
 mod weights;
 
@@ -23,12 +26,15 @@ pub use config::{Activation, DecoderConfig, Rotation, RotationStyle};
 pub use decoder::{Decoder, DecoderError, Logits, Step, Wanted};
 pub use encoder::{Embedding, EncoderError, SentenceEncoder};
 pub use generation::{
-    Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits, Recipient, generate,
+    Crew, Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits, Recipient,
+    generate, generate_with, rehearse,
 };
 pub use gguf::GgufFile;
 pub use kernels::{Cpu, CpuError, CpuLevel};
 pub use kv::{KvMemory, KvMemoryError, Segment, Sequence};
 pub use prefix::PrefixTree;
+pub use prefix_cache::{PrefillCount, PrefixCache};
 pub use sampling::{FlawedLogits, Sampler, SamplingRules};
+pub use scoring::{NextToken, ScoringError, ScoringJob, score};
 pub use tokenizer::{SpecialTokens, Tokenizer, TokenizerError};
 pub use weights::{Bytes, ModelError, RawTensor, Weights};

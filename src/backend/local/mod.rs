@@ -2,7 +2,9 @@
 
 mod decoder;
 mod error;
+mod inquiry;
 mod options;
+mod scoring;
 mod speech;
 mod stop;
 
