@@ -74,13 +74,19 @@ pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow:
             }),
             ScorerName::Judge(model) => {
                 let mode = plan.judging.mode_for(model);
-                let (purpose, rating) = match mode {
-                    JudgeMode::Batch => (Purpose::Similarity, None),
-                    JudgeMode::Logits => (Purpose::Rating, Some(plan.judging.rating)),
+                let (purpose, rating, hint) = match mode {
+                    JudgeMode::Batch => {
+                        let hint = "no prompt for many pairs: see --judge-mode logits";
+                        (Purpose::Similarity, None, hint)
+                    }
+                    JudgeMode::Logits => {
+                        let hint = "no prompt for a single pair: see --judge-mode batch";
+                        (Purpose::Rating, Some(plan.judging.rating), hint)
+                    }
                 };
                 json!({
                     "judge": identities.of_model(model)?,
-                    "prompt_digest": library.digest(purpose)?,
+                    "prompt_digest": library.digest(purpose).context(hint)?,
                     "batch_size": plan.judging.batch_size,
                     "mode": mode,
                     "rating": rating,

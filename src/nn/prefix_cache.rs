@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_already_is_not_kept_twice() {
-        let mut cache = PrefixCache::new(1 << 20);
+        let mut cache = PrefixCache::new(1 << 24);
         let whole = keep(&mut cache, &[1; 40], None);
         cache.keep(&[1; 30], &whole.first(30));
         cache.keep(&[7; MIN_SHARED - 1], &whole);

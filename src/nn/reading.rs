@@ -121,6 +121,11 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// Counts tokens that are read after a prompt that was opened.
+    pub(super) fn count(&mut self, n_tokens: usize) {
+        self.cache.add(n_tokens, n_tokens);
+    }
+
     /// Keeps a text that is read for a while, for those that begin as it does.
     pub(super) fn keep_text(&mut self, tokens: &[u32], sequence: Sequence) {
         self.cache.keep_text(tokens, &sequence.freeze());

@@ -86,15 +86,19 @@ impl From<ReadError> for ScoringError {
     }
 }
 
-/// What a job comes to: for each question the natural logarithms of its candidates'
-/// probabilities.
-pub type Scored = Result<Vec<Vec<f64>>, ScoringError>;
+/// What a job comes to.
+type Scored = Result<Vec<Vec<f64>>, ScoringError>;
 
-/// Scores every text, in order. The work goes to the threads of the current `rayon`
+/// Scores every text, in order: for each question the natural logarithms of its
+/// candidates' probabilities. The work goes to the threads of the current `rayon`
 /// pool.
 ///
 /// What comes of a job hangs on that job alone, bit for bit.
-pub fn score(decoder: &Decoder, jobs: &[ScoringJob], cache: &mut PrefixCache) -> Vec<Scored> {
+pub fn score(
+    decoder: &Decoder,
+    jobs: &[ScoringJob],
+    cache: &mut PrefixCache,
+) -> Vec<Result<Vec<Vec<f64>>, ScoringError>> {
     let mut results: Vec<Option<Scored>> = Vec::new();
     let mut possible = Vec::new();
     for (index, job) in jobs.iter().enumerate() {
@@ -119,8 +123,10 @@ pub fn score(decoder: &Decoder, jobs: &[ScoringJob], cache: &mut PrefixCache) ->
             match reading.next(room, !active.is_empty()) {
                 Next::Open(at, sequence) => {
                     let (index, answers) = (possible[at], Vec::new());
-                    active.push(Active { index, job: &jobs[index], sequence, answers });
-                    n_unread += active.last().map_or(0, Active::n_unread);
+                    let one = Active { index, job: &jobs[index], sequence, answers };
+                    n_unread += one.n_unread();
+                    reading.count(one.end() - head(one.job).len());
+                    active.push(one);
                 }
                 Next::Failed(at, error) => results[possible[at]] = Some(Err(error.into())),
                 Next::Wait | Next::Over => break,
@@ -183,10 +189,14 @@ struct Active<'a> {
 }
 
 impl Active<'_> {
+    /// The last place.
+    fn end(&self) -> usize {
+        self.job.questions.last().map_or(0, |question| question.place)
+    }
+
     /// The tokens up to the last place that are not read yet.
     fn n_unread(&self) -> usize {
-        let end = self.job.questions.last().map_or(0, |question| question.place);
-        end.saturating_sub(self.sequence.n_tokens())
+        self.end().saturating_sub(self.sequence.n_tokens())
     }
 
     /// How many tokens to read next, and after which of them a prediction is wanted:

@@ -122,7 +122,10 @@ impl LocalBackend {
     pub(super) fn work<T: Send>(&self, work: impl FnOnce(&mut PrefixCache) -> T + Send) -> T {
         let fresh = || PrefixCache::new(self.options.kv_memory_bytes);
         match self.cache.try_lock() {
-            Ok(mut cache) => in_pool(&self.options, || work(&mut cache)),
+            Ok(mut guard) => {
+                let cache: &mut PrefixCache = &mut guard;
+                in_pool(&self.options, || work(cache))
+            }
             Err(TryLockError::Poisoned(_) | TryLockError::WouldBlock) => {
                 in_pool(&self.options, || work(&mut fresh()))
             }
