@@ -12,7 +12,7 @@ echo "== building (some minutes the first time)"
 cargo build --locked --release
 
 echo "== models"
-python3 scripts/fetch_models.py
+python3 scripts/fetch_models.py --for start
 
 models="${UNIMATCH_MODELS:-models/cache}"
 echo "== running"

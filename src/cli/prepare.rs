@@ -55,6 +55,8 @@ impl Prepared {
 pub(super) fn open_models(options: &RunOptions) -> anyhow::Result<Models> {
     let n_cores = std::thread::available_parallelism()?.get();
     let machine = config::machine(options, n_cores).map_err(WrongUsage)?;
+    let dtype = config::dtype(options).map_err(WrongUsage)?;
     rayon::ThreadPoolBuilder::new().num_threads(machine.n_threads).build_global()?;
-    Ok(Models::new(machine))
+    let device = config::device(options).map_err(WrongUsage)?;
+    Ok(Models::new(machine).with_dtype(dtype).with_device(device))
 }

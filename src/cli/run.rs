@@ -102,6 +102,7 @@ fn open(prepared: &Prepared, out: &Utf8Path) -> anyhow::Result<RunStore> {
         "segmenter": prepared.plan.segmenter.to_string(),
         "scorer": prepared.plan.scorer.to_string(),
         "templates": prepared.library.origin(),
+        "device": prepared.plan.device.to_string(),
     });
     let store = RunStore::open_or_create(out, Manifest::new(spec, provenance))?;
     let path = out.join("config.toml");

@@ -6,4 +6,4 @@ mod resolve;
 
 pub use judging::{JudgingNames, judging};
 pub use options::RunOptions;
-pub use resolve::{default_out, empty_answers, format_name, machine, options, plan};
+pub use resolve::{default_out, device, dtype, empty_answers, format_name, machine, options, plan};

@@ -19,7 +19,8 @@ pub struct RunOptions {
     #[arg(long, short, value_name = "DIR", env = "UNIMATCH_OUT")]
     pub out: Option<Utf8PathBuf>,
 
-    /// Model that writes the feedback: local:FILE.gguf, or scripted:FILE.jsonl for a rehearsal
+    /// Model that writes the feedback: local:FILE.gguf, local:FOLDER of Hugging Face, or
+    /// scripted:FILE.jsonl for a rehearsal
     #[arg(long, value_name = "MODEL", env = "UNIMATCH_GENERATOR", help_heading = "Models")]
     pub generator: Option<String>,
 
@@ -36,6 +37,11 @@ pub struct RunOptions {
     /// judge:MODEL [default: lexical:chrf]
     #[arg(long, value_name = "WHO", env = "UNIMATCH_SCORER", help_heading = "Models")]
     pub scorer: Option<String>,
+
+    /// Type that the matrices of local models are kept as: auto (that of the file), f32, f16,
+    /// bf16, q8_0, q4_0, q4_1, q5_0 or q5_1 [default: auto]
+    #[arg(long, value_name = "TYPE", env = "UNIMATCH_DTYPE", help_heading = "Models")]
+    pub dtype: Option<String>,
 
     /// What the prompt shows: v1, v2 or cot, then any of +guided, +rubric, +few [default: v2]
     #[arg(long, value_name = "NAME", env = "UNIMATCH_CONDITION", help_heading = "Prompt")]
@@ -144,6 +150,11 @@ pub struct RunOptions {
     /// Items that a stage is given at once [default: 256]
     #[arg(long, value_name = "N", env = "UNIMATCH_BATCH_SIZE", help_heading = "Machine")]
     pub batch_size: Option<usize>,
+
+    /// Where local models run: cpu, cuda (the first GPU), cuda:0,cuda:1 (layers spread over
+    /// several), or auto: a GPU if there is one [default: auto]
+    #[arg(long, value_name = "DEVICE", env = "UNIMATCH_DEVICE", help_heading = "Machine")]
+    pub device: Option<String>,
 
     /// Instructions of the processor to use: auto, avx2 or portable [default: auto]
     #[arg(long, value_name = "LEVEL", env = "UNIMATCH_CPU", help_heading = "Machine")]

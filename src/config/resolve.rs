@@ -12,7 +12,7 @@ use crate::{
     corpus::Selection,
     experiment::{ConstrainedUnits, Judging, Machine, ModelName, Plan},
     metrics::EmptyAnswers,
-    nn::{Cpu, CpuLevel},
+    nn::{Cpu, CpuLevel, DeviceChoice, WeightType},
     prompt::{Condition, GenerationSettings, Preset, PromptFormat},
 };
 
@@ -57,6 +57,7 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
             limit: options.limit,
         },
         generator: parse("generator", generator)?,
+        dtype: dtype(options)?,
         condition: value("condition", options.condition.as_deref(), Condition::default())?,
         preset,
         format: format(options.format.as_deref(), preset)?,
@@ -71,6 +72,7 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
         segmenter,
         scorer,
         empty_answers: empty_answers(options.empty.as_deref())?,
+        device: device(options)?,
         settings,
     })
 }
@@ -90,6 +92,17 @@ pub fn machine(options: &RunOptions, n_cores: usize) -> anyhow::Result<Machine> 
         batch_size: positive("batch-size", options.batch_size, DEFAULT_BATCH_SIZE)?,
         cpu: cpu(options.cpu.as_deref())?,
     })
+}
+
+/// Where local models run, decided for this machine.
+pub fn device(options: &RunOptions) -> anyhow::Result<DeviceChoice> {
+    let choice = value("device", options.device.as_deref(), DeviceChoice::default())?;
+    Ok(choice.decided())
+}
+
+/// What the matrices of local models are kept as.
+pub fn dtype(options: &RunOptions) -> anyhow::Result<WeightType> {
+    value("dtype", options.dtype.as_deref(), WeightType::default())
 }
 
 /// The processor's instructions by their name.
@@ -124,6 +137,7 @@ pub fn options(plan: &Plan, run_dir: &camino::Utf8Path, machine: &Machine) -> Ru
         cleaner: Some(plan.cleaner.to_string()),
         segmenter: Some(plan.segmenter.to_string()),
         scorer: Some(plan.scorer.to_string()),
+        dtype: Some(plan.dtype.to_string()),
         condition: Some(plan.condition.to_string()),
         preset: Some(plan.preset.to_string()),
         prompts: plan.prompts.clone(),
@@ -159,6 +173,7 @@ pub fn options(plan: &Plan, run_dir: &camino::Utf8Path, machine: &Machine) -> Ru
         threads: None,
         kv_memory: Some(machine.kv_memory_bytes >> 20),
         batch_size: Some(machine.batch_size),
+        device: Some(plan.device.to_string()),
         cpu: None,
     }
 }
@@ -255,7 +270,9 @@ mod tests {
         let mut given = least();
         given.condition = Some("v1+guided+few".to_owned());
         given.preset = Some("ref-script".to_owned());
+        given.dtype = Some("q8_0".to_owned());
         given.scorer = Some("judge:local:j.gguf".to_owned());
+        given.device = Some("cuda:1,cuda:0".to_owned());
         let first = plan(&given).unwrap();
         let machine = machine(&given, 3).unwrap();
         let again = options(&first, "runs/x".into(), &machine);
@@ -270,16 +287,18 @@ mod tests {
             scorer: Some("judge:scripted:j.jsonl".to_owned()),
             ..least()
         };
-        let cases: [(RunOptions, &str); 9] = [
+        let cases: [(RunOptions, &str); 11] = [
             (expectation, "--judge-rating"),
             (RunOptions { judge_mode: Some("odds".to_owned()), ..least() }, "--judge-mode"),
             (RunOptions { segment_mode: Some("cut".to_owned()), ..least() }, "--segment-mode"),
+            (RunOptions { dtype: Some("int4".to_owned()), ..least() }, "--dtype"),
             (RunOptions { top_p: Some(0.0), ..least() }, "--top-p"),
             (RunOptions { temperature: Some(f64::NAN), ..least() }, "--temperature"),
             (RunOptions { max_new_tokens: Some(0), ..least() }, "--max-new-tokens"),
             (RunOptions { empty: Some("zero".to_owned()), ..least() }, "--empty"),
             (RunOptions { condition: Some("v3".to_owned()), ..least() }, "--condition"),
             (RunOptions { scorer: Some("chrf".to_owned()), ..least() }, "--scorer"),
+            (RunOptions { device: Some("gpu".to_owned()), ..least() }, "--device"),
         ];
         for (given, name) in cases {
             let error = plan(&given).unwrap_err().to_string();

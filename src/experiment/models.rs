@@ -10,6 +10,7 @@ use crate::{
         scripted::Scripted,
     },
     generate::{Cleaner, JudgeCleaner},
+    nn::{DeviceChoice, WeightType},
     prompt::{Library, Prompt, TokenCounter},
     segment::{JudgeSegmenter, MarkingSegmenter, SegmentMode, Segmenter, SentenceSegmenter},
     similarity::{EmbeddingScorer, JudgeMode, JudgeScorer, LexicalScorer, LogitScorer, Scorer},
@@ -71,13 +72,34 @@ impl TextModel for Scripted {
 /// Opens models by name.
 pub struct Models {
     machine: Machine,
+    device: DeviceChoice,
+    dtype: WeightType,
     open: RefCell<BTreeMap<ModelName, Arc<dyn TextModel>>>,
 }
 
 impl Models {
     /// With what may be used of the machine.
     pub fn new(machine: Machine) -> Self {
-        Self { machine, open: RefCell::default() }
+        Self {
+            machine,
+            dtype: WeightType::default(),
+            device: DeviceChoice::Cpu,
+            open: RefCell::default(),
+        }
+    }
+
+    /// Keeps the matrices of local models as this type.
+    #[must_use]
+    pub fn with_dtype(mut self, dtype: WeightType) -> Self {
+        self.dtype = dtype;
+        self
+    }
+
+    /// Runs local models there.
+    #[must_use]
+    pub fn with_device(mut self, device: DeviceChoice) -> Self {
+        self.device = device;
+        self
     }
 
     /// What may be used of the machine.
@@ -94,10 +116,11 @@ impl Models {
             ModelName::Local(path) => {
                 let options = LocalOptions {
                     cpu: self.machine.cpu,
+                    device: self.device.clone(),
                     kv_memory_bytes: self.machine.kv_memory_bytes,
                     ..LocalOptions::default()
                 };
-                Arc::new(LocalBackend::open(path, &options)?)
+                Arc::new(LocalBackend::open(path, self.dtype, &options)?)
             }
             ModelName::Scripted(path) => Arc::new(Scripted::load(path)?),
         };

@@ -8,7 +8,7 @@ use crate::{
     backend::judge::JudgeSettings,
     corpus::Selection,
     metrics::EmptyAnswers,
-    nn::Cpu,
+    nn::{Cpu, DeviceChoice, WeightType},
     prompt::{Condition, GenerationSettings, Preset, PromptFormat},
     segment::SegmentMode,
     similarity::{DEFAULT_BATCH_SIZE, JudgeMode, JudgeRating},
@@ -23,6 +23,8 @@ pub struct Plan {
     pub selection: Selection,
     /// Who writes.
     pub generator: ModelName,
+    /// What the matrices of local models are kept as.
+    pub dtype: WeightType,
     /// What the prompt shows.
     pub condition: Condition,
     /// Where the context budget comes from.
@@ -45,6 +47,8 @@ pub struct Plan {
     pub judging: Judging,
     /// What an empty answer counts for.
     pub empty_answers: EmptyAnswers,
+    /// Where local models run; of this only the kind changes records.
+    pub device: DeviceChoice,
 }
 
 /// What becomes of a reply that keeps to the format of a constrained prompt.

@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 /// A text model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ModelName {
-    /// A GGUF file on this machine.
+    /// A GGUF file on this machine, or a folder of Hugging Face.
     Local(Utf8PathBuf),
     /// A file of rules that stands in for a model.
     Scripted(Utf8PathBuf),
@@ -66,7 +66,7 @@ impl FromStr for ModelName {
             _ => Err(RoleError {
                 role: "model",
                 found: text.to_owned(),
-                known: "local:FILE.gguf and scripted:FILE.jsonl",
+                known: "local:FILE.gguf, local:FOLDER and scripted:FILE.jsonl",
             }),
         }
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{CleanerName, ModelName, Plan, ScorerName, SegmenterName};
 use crate::{
     corpus::Corpus,
-    nn::GgufFile,
+    nn::{DeviceChoice, GgufFile, ModelFolder, WeightType},
     prompt::{Library, Purpose},
     run::Manifest,
     similarity::{Calibration, JudgeMode},
@@ -28,14 +28,16 @@ struct FileIdentity {
 /// The specification of a plan: what `run.json` compares.
 ///
 /// Threads, memory, batch size and the place of files are not in it, since no
-/// record depends on them. Model files are read whole to digest them.
+/// record depends on them. Where local models run is in it where that is not the
+/// processor, of several GPUs only that they are GPUs. Model files are read whole to
+/// digest them.
 pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow::Result<Value> {
-    let mut identities = Identities::default();
+    let mut identities = Identities { dtype: plan.dtype, known: BTreeMap::new() };
     let settings = &plan.settings;
     let judges = matches!(plan.segmenter, SegmenterName::Judge(_))
         || matches!(plan.scorer, ScorerName::Judge(_))
         || matches!(plan.cleaner, CleanerName::Judge(_));
-    Ok(json!({
+    let mut spec = json!({
         "corpus": {
             "digest": corpus.digest().to_hex().as_str(),
             "n_drafts": corpus.drafts().len(),
@@ -95,12 +97,36 @@ pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow:
         },
         "judge_retries": judges.then_some(plan.judging.n_retries),
         "empty_answers": plan.empty_answers,
-    }))
+    });
+    if plan.device.kind() != DeviceChoice::Cpu.kind() && runs_local_models(plan) {
+        spec["device"] = json!(plan.device.kind());
+    }
+    Ok(spec)
+}
+
+/// Whether any text model of a plan runs on this machine.
+fn runs_local_models(plan: &Plan) -> bool {
+    let judges = [
+        match &plan.cleaner {
+            CleanerName::Judge(model) => Some(model),
+            CleanerName::None | CleanerName::Rules => None,
+        },
+        match &plan.segmenter {
+            SegmenterName::Judge(model) => Some(model),
+            SegmenterName::Sentence => None,
+        },
+        match &plan.scorer {
+            ScorerName::Judge(model) => Some(model),
+            ScorerName::Chrf | ScorerName::Bleu | ScorerName::Embedding(_) => None,
+        },
+    ];
+    let mut models = judges.into_iter().flatten().chain([&plan.generator]);
+    models.any(|model| matches!(model, ModelName::Local(_)))
 }
 
 /// Digests of files, each taken once.
-#[derive(Default)]
 struct Identities {
+    dtype: WeightType,
     known: BTreeMap<Utf8PathBuf, FileIdentity>,
 }
 
@@ -108,13 +134,21 @@ impl Identities {
     fn of_model(&mut self, model: &ModelName) -> anyhow::Result<Value> {
         match model {
             ModelName::Local(path) => {
-                let file = GgufFile::open(path)?;
-                let digest = |prefix| file.metadata_digest(prefix).to_hex().to_string();
-                Ok(json!({
-                    "local": self.of_file(path)?,
-                    "tokenizer_digest": digest("tokenizer.ggml."),
-                    "template_digest": digest("tokenizer.chat_template"),
-                }))
+                let mut identity = if path.is_dir() {
+                    json!({ "local": self.of_model_folder(path)? })
+                } else {
+                    let file = GgufFile::open(path)?;
+                    let digest = |prefix| file.metadata_digest(prefix).to_hex().to_string();
+                    json!({
+                        "local": self.of_file(path)?,
+                        "tokenizer_digest": digest("tokenizer.ggml."),
+                        "template_digest": digest("tokenizer.chat_template"),
+                    })
+                };
+                if self.dtype != WeightType::Auto {
+                    identity["dtype"] = json!(self.dtype.name());
+                }
+                Ok(identity)
             }
             ModelName::Scripted(path) => Ok(json!({ "scripted": self.of_file(path)? })),
         }
@@ -130,6 +164,18 @@ impl Identities {
         let identity = FileIdentity { name, digest: hasher.finalize().to_hex().to_string() };
         self.known.insert(path.to_owned(), identity.clone());
         Ok(identity)
+    }
+
+    /// A folder with a decoder by all its files that are read: their names and digests
+    /// together.
+    fn of_model_folder(&mut self, folder: &Utf8Path) -> anyhow::Result<FileIdentity> {
+        let name = folder.file_name().unwrap_or(folder.as_str()).to_owned();
+        let mut hasher = blake3::Hasher::new();
+        for file in ModelFolder::files(folder)? {
+            let FileIdentity { name, digest } = self.of_file(&file)?;
+            hasher.update(format!("{name}={digest}\n").as_bytes());
+        }
+        Ok(FileIdentity { name, digest: hasher.finalize().to_hex().to_string() })
     }
 
     /// The files of an encoder, in order of their names.

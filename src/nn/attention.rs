@@ -50,13 +50,21 @@ impl<'a> Queries<'a> {
 pub(super) struct Attended<'a> {
     /// The segments of its sequence, the first first.
     pub(super) chain: &'a [&'a Segment],
-    /// How many keys from the beginning on it may see; at least one.
+    /// The first key that it sees.
+    pub(super) first_key: usize,
+    /// Where in the sequence the keys that it sees end; after `first_key`.
     pub(super) n_keys: usize,
 }
 
 impl<'a> Attended<'a> {
     fn segment(&self, depth: usize) -> Option<&'a Segment> {
         self.chain.get(depth).copied()
+    }
+
+    /// The tokens of a segment of its sequence that it sees.
+    fn visible(&self, segment: &Segment) -> Range<usize> {
+        let within = |key: usize| key.saturating_sub(segment.start()).min(segment.length());
+        within(self.first_key)..within(self.n_keys)
     }
 }
 
@@ -76,13 +84,14 @@ pub(super) fn attend(
     let width = shared * queries.head_size;
     let column_cuts: Vec<usize> = (0..=queries.n_kv_heads).map(|head| head * width).collect();
     let cells = grid(out, width * queries.n_kv_heads, &row_cuts, &column_cuts);
-    let work: usize = attended.iter().map(|row| row.n_keys * queries.head_size).sum();
+    let work: usize =
+        attended.iter().map(|row| (row.n_keys - row.first_key) * queries.head_size).sum();
     let attend_cell = |scratch: &mut Scratch, mut cell: Cell<'_>| {
         let head = cell.columns().start / width;
         let group = Group { cpu, layer, head, queries, rows: cell.rows(), attended };
         group.attend(scratch, &mut cell);
     };
-    if work < MIN_TASK {
+    if work < MIN_TASK || rayon::current_num_threads() == 1 {
         let mut scratch = Scratch::default();
         for cell in cells {
             attend_cell(&mut scratch, cell);
@@ -112,6 +121,22 @@ struct Group<'a> {
     attended: &'a [Attended<'a>],
 }
 
+/// Where the scores of a group stand.
+#[derive(Clone, Copy)]
+struct ScorePlace {
+    /// The key whose scores stand first.
+    origin: usize,
+    /// From one query row to the next.
+    stride: usize,
+}
+
+impl ScorePlace {
+    /// The score of a query row for a key of its sequence.
+    fn of(self, query: usize, key: usize) -> usize {
+        query * self.stride + key - self.origin
+    }
+}
+
 /// Consecutive rows of a group that see the same segment.
 struct Run<'a> {
     segment: &'a Segment,
@@ -122,23 +147,30 @@ impl<'a> Group<'a> {
     fn attend(&self, scratch: &mut Scratch, cell: &mut Cell<'_>) {
         let shared = self.queries.n_heads_per_kv_head;
         let n_queries = self.rows.len() * shared;
-        // The last tile of a segment may write up to fifteen scores too many.
-        let stride = self.n_keys(&self.rows).next_multiple_of(LANES) + LANES;
+        let rows = &self.attended[self.rows.clone()];
+        // A tile may begin up to fifteen keys before the first that is seen, and end
+        // up to fifteen behind the last.
+        let first_key = rows.iter().map(|row| row.first_key).min().unwrap_or(0);
+        let origin = first_key.saturating_sub(LANES);
+        let end = rows.iter().map(|row| row.n_keys).max().unwrap_or(0);
+        let stride = (end - origin).next_multiple_of(LANES) + LANES;
+        let place = ScorePlace { origin, stride };
         let n_columns = self.queries.head_size.div_ceil(LANES);
         scratch.scores.resize(n_queries * stride, 0.0);
         scratch.totals.clear();
         scratch.totals.resize(n_queries * n_columns, [0.0; LANES]);
         let runs = self.runs();
         for run in &runs {
-            self.score(run, &mut scratch.scores, stride);
+            self.score(run, &mut scratch.scores, place);
         }
         let mut inverses = Vec::with_capacity(n_queries);
         for (query, scores) in scratch.scores.chunks_mut(stride).take(n_queries).enumerate() {
-            let n_keys = self.attended[self.rows.start + query / shared].n_keys;
-            inverses.push(1.0 / softmax(self.cpu, &mut scores[..n_keys]));
+            let row = self.attended[self.rows.start + query / shared];
+            let seen = &mut scores[row.first_key - origin..row.n_keys - origin];
+            inverses.push(1.0 / softmax(self.cpu, seen));
         }
         for run in &runs {
-            self.add_values(run, &scratch.scores, stride, &mut scratch.totals);
+            self.add_values(run, &scratch.scores, place, &mut scratch.totals);
         }
         for (query, inverse) in inverses.into_iter().enumerate() {
             let row = cell.row_mut(self.rows.start + query / shared);
@@ -151,11 +183,6 @@ impl<'a> Group<'a> {
                 }
             }
         }
-    }
-
-    /// The most keys that one of these rows sees.
-    fn n_keys(&self, rows: &Range<usize>) -> usize {
-        self.attended[rows.clone()].iter().map(|row| row.n_keys).max().unwrap_or(0)
     }
 
     /// All runs, those of segments further on in the sequence later.
@@ -181,7 +208,7 @@ impl<'a> Group<'a> {
 
     /// Writes the scores of a run over its segment, and maybe some that mean
     /// nothing after them, which those of the next segment overwrite.
-    fn score(&self, run: &Run<'_>, scores: &mut [f32], stride: usize) {
+    fn score(&self, run: &Run<'_>, scores: &mut [f32], place: ScorePlace) {
         let shared = self.queries.n_heads_per_kv_head;
         let queries: Vec<&[f32]> = run
             .rows
@@ -191,39 +218,63 @@ impl<'a> Group<'a> {
             .collect();
         let first = (run.rows.start - self.rows.start) * shared;
         let start = run.segment.start();
-        let n_keys = visible(run.segment, self.n_keys(&run.rows));
+        let seen = self.seen_by_any(run);
+        let tiles = seen.start / LANES..seen.end.div_ceil(LANES);
         let keys = run.segment.keys(self.layer, self.head);
-        let tiles = keys.chunks(self.queries.head_size * LANES).take(n_keys.div_ceil(LANES));
-        for (tile, values) in tiles.enumerate() {
+        let keys = keys.chunks(self.queries.head_size * LANES);
+        for (tile, values) in keys.enumerate().take(tiles.end).skip(tiles.start) {
             for (part, queries) in queries.chunks(MAX_FLOAT_ROWS).enumerate() {
                 let mut totals = [[0.0; LANES]; MAX_FLOAT_ROWS];
                 let totals = &mut totals[..queries.len()];
                 accumulate(self.cpu, queries, Columns { values, stride: LANES }, totals);
                 for (index, totals) in totals.iter().enumerate() {
                     let query = first + part * MAX_FLOAT_ROWS + index;
-                    let place = query * stride + start + tile * LANES;
+                    let place = place.of(query, start + tile * LANES);
                     scores[place..][..LANES].copy_from_slice(totals);
                 }
             }
         }
     }
 
-    /// Adds the weighted values of a run's segment: first the keys that all its rows
-    /// see, then row by row those that only later rows see.
-    fn add_values(&self, run: &Run<'_>, scores: &[f32], stride: usize, totals: &mut [Lanes]) {
-        let least = self.attended[run.rows.clone()].iter().map(|row| row.n_keys).min();
-        let common = visible(run.segment, least.unwrap_or(0));
-        for start in (0..common).step_by(KEYS_PER_STEP) {
-            let keys = start..common.min(start + KEYS_PER_STEP);
-            self.add_keys(run.segment, keys, &run.rows, (scores, stride), totals);
-        }
-        for row in run.rows.clone() {
-            let all = visible(run.segment, self.attended[row].n_keys);
-            if all > common {
-                let rows = row..row + 1;
-                self.add_keys(run.segment, common..all, &rows, (scores, stride), totals);
+    /// Adds the weighted values of a run's segment: the keys that all its rows see
+    /// for all of them at once, and row by row those before and after that only some
+    /// of them see. Each row takes its keys in their order.
+    fn add_values(&self, run: &Run<'_>, scores: &[f32], place: ScorePlace, totals: &mut [Lanes]) {
+        let common = self.seen_by_all(run);
+        let add_each = |totals: &mut [Lanes], part: &dyn Fn(Range<usize>) -> Range<usize>| {
+            for row in run.rows.clone() {
+                let keys = part(self.attended[row].visible(run.segment));
+                if !keys.is_empty() {
+                    let weights = (scores, place);
+                    self.add_keys(run.segment, keys, &(row..row + 1), weights, totals);
+                }
             }
+        };
+        add_each(totals, &|seen| seen.start..seen.end.min(common.start));
+        for start in common.clone().step_by(KEYS_PER_STEP) {
+            let keys = start..common.end.min(start + KEYS_PER_STEP);
+            self.add_keys(run.segment, keys, &run.rows, (scores, place), totals);
         }
+        add_each(totals, &|seen| seen.start.max(common.end)..seen.end);
+    }
+
+    /// The tokens of a run's segment from the first to the last that any row sees.
+    fn seen_by_any(&self, run: &Run<'_>) -> Range<usize> {
+        let seen = self.seen(run).filter(|seen| !seen.is_empty());
+        seen.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or_default()
+    }
+
+    /// Those that all rows see; where there are none, an empty range between what
+    /// single rows see before it and behind it.
+    fn seen_by_all(&self, run: &Run<'_>) -> Range<usize> {
+        let common = self.seen(run).reduce(|a, b| a.start.max(b.start)..a.end.min(b.end));
+        let common = common.unwrap_or_default();
+        common.start..common.end.max(common.start)
+    }
+
+    fn seen(&self, run: &Run<'a>) -> impl Iterator<Item = Range<usize>> {
+        let segment = run.segment;
+        self.attended[run.rows.clone()].iter().map(move |row| row.visible(segment))
     }
 
     fn add_keys(
@@ -231,14 +282,15 @@ impl<'a> Group<'a> {
         segment: &Segment,
         keys: Range<usize>,
         rows: &Range<usize>,
-        (scores, stride): (&[f32], usize),
+        (scores, place): (&[f32], ScorePlace),
         totals: &mut [Lanes],
     ) {
         let shared = self.queries.n_heads_per_kv_head;
         let n_queries = self.rows.len() * shared;
         let first = (rows.start - self.rows.start) * shared;
+        let first_key = segment.start() + keys.start;
         let weights: Vec<&[f32]> = (first..first + rows.len() * shared)
-            .map(|query| &scores[query * stride + segment.start() + keys.start..][..keys.len()])
+            .map(|query| &scores[place.of(query, first_key)..][..keys.len()])
             .collect();
         let width = segment.shape().value_width();
         let values = &segment.values(self.layer, self.head)[keys.start * width..];
@@ -250,9 +302,4 @@ impl<'a> Group<'a> {
             }
         }
     }
-}
-
-/// How many tokens of a segment a row sees that sees `n_keys` of its sequence.
-fn visible(segment: &Segment, n_keys: usize) -> usize {
-    n_keys.saturating_sub(segment.start()).min(segment.length())
 }

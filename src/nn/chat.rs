@@ -1,7 +1,10 @@
 //! A model's chat template: messages to the text that the model was trained on.
 
+mod folder;
+
 use std::{str::FromStr, sync::LazyLock};
 
+use camino::{Utf8Path, Utf8PathBuf};
 use candle_core::quantized::gguf_file;
 use minijinja::{
     Environment, Error, ErrorKind, Value, context, syntax::SyntaxConfig, value::Serde,
@@ -59,6 +62,14 @@ pub enum ChatError {
     /// The model file says it in another way than expected.
     #[error("the chat template of the model file cannot be read")]
     Metadata(#[from] TokenizerError),
+    /// A file of the model's folder cannot be read.
+    #[error("cannot read {file}: {reason}")]
+    File {
+        /// The file.
+        file: Utf8PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The template is not one.
     #[error("the chat template cannot be parsed: {0}")]
     Syntax(String),
@@ -91,6 +102,13 @@ impl ChatTemplate {
         let bos_token = text_of("tokenizer.ggml.bos_token_id")?;
         let eos_token = text_of("tokenizer.ggml.eos_token_id")?;
         Self::new(source, bos_token, eos_token).map(Some)
+    }
+
+    /// Reads the template of a Hugging Face folder: `chat_template.jinja`, or that in
+    /// `tokenizer_config.json`, where there may be several of which the one called
+    /// `default` counts. `None` where there is none, as in base models.
+    pub fn from_folder(folder: &Utf8Path) -> Result<Option<Self>, ChatError> {
+        folder::template(folder)
     }
 
     /// Parses a template that may write `bos_token` and `eos_token`.

@@ -1,16 +1,26 @@
 //! What a decoder is made of: the settings in which model families differ.
 
+mod gguf;
+mod hugging_face;
+mod scaling;
+mod settings;
+
+use std::sync::Arc;
+
+use camino::Utf8Path;
+
 use super::{
     gguf::GgufFile,
     weights::{ModelError, Weights},
 };
+pub(super) use hugging_face::HuggingFaceConfig;
 
 /// The make of a decoder. A family of models is a set of values here, never code
 /// of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecoderConfig {
-    /// The number of layers.
-    pub n_layers: usize,
+    /// What each layer attends to, and how it tells positions apart.
+    pub layers: Vec<LayerAttention>,
     /// The width of a token's state.
     pub hidden_size: usize,
     /// The width inside the feed-forward part.
@@ -29,6 +39,21 @@ pub struct DecoderConfig {
     pub norm_epsilon: f32,
     /// The function between the feed-forward matrices.
     pub activation: Activation,
+    /// What the rows of the embedding are multiplied by before the first layer. Gemma's
+    /// square root of the width is taken in single precision, as llama.cpp does;
+    /// transformers rounds it to the type of the weights, in bfloat16 by up to 0.4 %.
+    pub embedding_scale: Option<f32>,
+    /// What the products of queries and keys are multiplied by: the inverse square root
+    /// of the size of a head, or another number that a model was trained with.
+    pub query_scale: f32,
+}
+
+/// What sets the attention of one layer apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerAttention {
+    /// A token sees itself and as many before it as make this number together; all
+    /// before it where there is none. At least one.
+    pub window: Option<usize>,
     /// How positions are told apart.
     pub rotation: Rotation,
 }
@@ -38,6 +63,9 @@ pub struct DecoderConfig {
 pub enum Activation {
     /// `silu(gate) * up`.
     Silu,
+    /// `gelu(gate) * up`, where `gelu` is the approximation by `tanh` (Hendrycks and
+    /// Gimpel 2016).
+    GeluTanh,
 }
 
 /// The rotary embedding of positions (Su and others 2021).
@@ -49,6 +77,9 @@ pub struct Rotation {
     pub base: f32,
     /// What the angle of all pairs is divided by (linear scaling); one is off.
     pub factor: f32,
+    /// What the angle of each single pair is divided by besides, as Llama 3.1 and
+    /// later slow down the pairs that turn least; half as many as a head is wide.
+    pub divisors: Option<Arc<[f32]>>,
 }
 
 /// Which two numbers of a head turn together.
@@ -60,164 +91,84 @@ pub enum RotationStyle {
     Halves,
 }
 
-/// What sets one family of GGUF files apart.
-struct Family {
-    /// The name in `general.architecture`, and the prefix of its keys.
-    architecture: &'static str,
-    rotation: RotationStyle,
-    activation: Activation,
-}
-
-const FAMILIES: [Family; 1] = [Family {
-    architecture: "llama",
-    rotation: RotationStyle::Pairs,
-    activation: Activation::Silu,
-}];
-
 impl DecoderConfig {
-    /// Reads the metadata of a GGUF file.
+    /// Reads the metadata of a GGUF file, each key as llama.cpp reads it.
     ///
     /// # Errors
     ///
-    /// If the architecture is not supported, a setting is missing or makes no
-    /// sense.
+    /// If the architecture is not supported, a setting is missing or makes no sense,
+    /// or a tensor that sets the family apart is not there.
     pub fn from_gguf(file: &GgufFile) -> Result<Self, ModelError> {
-        let architecture = "general.architecture";
-        let name = file.text(architecture)?.ok_or_else(|| file.missing(architecture))?;
-        let Some(family) = FAMILIES.iter().find(|family| family.architecture == name) else {
-            return Err(unsupported(file, name.to_owned()));
-        };
-        let keys = Keys { file, prefix: family.architecture };
-        if let Some(n_experts) = file.number(&keys.name("expert_count"))?.filter(|&n| n > 0) {
-            return Err(unsupported(file, format!("{name} with {n_experts} experts")));
-        }
-        let hidden_size = keys.size("embedding_length")?;
-        let n_heads = keys.size("attention.head_count")?;
-        let head_size = match file.number(&keys.name("attention.key_length"))? {
-            Some(size) => size,
-            None => hidden_size / n_heads,
-        };
-        let config = Self {
-            n_layers: keys.size("block_count")?,
-            hidden_size,
-            intermediate_size: keys.size("feed_forward_length")?,
-            n_heads,
-            n_kv_heads: file.number(&keys.name("attention.head_count_kv"))?.unwrap_or(n_heads),
-            head_size,
-            vocabulary_size: vocabulary_size(file)?,
-            context_length: keys.size("context_length")?,
-            norm_epsilon: keys.fraction("attention.layer_norm_rms_epsilon")?,
-            activation: family.activation,
-            rotation: Rotation {
-                style: family.rotation,
-                base: file.fraction(&keys.name("rope.freq_base"))?.unwrap_or(10_000.0),
-                factor: scaling_factor(&keys)?,
-            },
-        };
-        keys.check("attention.value_length", head_size)?;
-        keys.check("rope.dimension_count", head_size)?;
-        config.check(&keys)?;
-        Ok(config)
+        gguf::read(file)
+    }
+
+    /// Reads the `config.json` of a Hugging Face folder as transformers reads it.
+    ///
+    /// # Errors
+    ///
+    /// If the kind of model is not supported, or a setting is missing or makes no
+    /// sense.
+    pub fn from_config_json(file: &Utf8Path) -> Result<Self, ModelError> {
+        Ok(HuggingFaceConfig::load(file)?.decoder)
+    }
+
+    /// The number of layers.
+    pub fn n_layers(&self) -> usize {
+        self.layers.len()
     }
 
     /// The query heads that share one key and value head.
     pub fn n_heads_per_kv_head(&self) -> usize {
         self.n_heads / self.n_kv_heads
     }
+}
 
-    fn check(&self, keys: &Keys<'_>) -> Result<(), ModelError> {
-        let heads = self.n_kv_heads > 0 && self.n_heads.is_multiple_of(self.n_kv_heads);
-        if !heads {
-            return Err(keys.wrong(
-                "attention.head_count_kv",
-                self.n_kv_heads,
-                "a part of the heads",
-            ));
-        }
-        if self.head_size == 0 || !self.head_size.is_multiple_of(2) {
-            return Err(keys.wrong("attention.key_length", self.head_size, "an even number"));
+/// What sets one family of models apart, whatever kind of file they come in.
+#[derive(Debug)]
+struct Family {
+    activation: Activation,
+    /// The tensors of a layer that other families do not have: a file without them
+    /// would run, and say nothing sensible.
+    needs: &'static [&'static str],
+}
+
+const LLAMA: Family = Family { activation: Activation::Silu, needs: &[] };
+
+const QWEN2: Family = Family { activation: Activation::Silu, needs: &["attn_q.bias"] };
+
+const QWEN3: Family =
+    Family { activation: Activation::Silu, needs: &["attn_q_norm.weight", "attn_k_norm.weight"] };
+
+const GEMMA3: Family = Family {
+    activation: Activation::GeluTanh,
+    needs: &[
+        "attn_q_norm.weight",
+        "attn_k_norm.weight",
+        "post_attention_norm.weight",
+        "post_ffw_norm.weight",
+    ],
+};
+
+/// More layers than any model has: a number beyond it is damaged.
+const LAYER_LIMIT: usize = 1 << 12;
+
+/// Every how many layers one of Gemma 3 sees everything, unless a file says.
+const GEMMA3_PATTERN: usize = 6;
+
+impl Family {
+    /// Complains where a layer lacks what sets the family apart.
+    fn check(&self, weights: &dyn Weights, n_layers: usize) -> Result<(), ModelError> {
+        for layer in 0..n_layers {
+            for part in self.needs {
+                let name = format!("blk.{layer}.{part}");
+                if weights.find(&name)?.is_none() {
+                    return Err(ModelError::MissingTensor {
+                        file: weights.origin().to_owned(),
+                        tensor: weights.own_name(&name),
+                    });
+                }
+            }
         }
         Ok(())
-    }
-}
-
-/// The keys of one architecture.
-struct Keys<'a> {
-    file: &'a GgufFile,
-    prefix: &'a str,
-}
-
-impl Keys<'_> {
-    fn name(&self, key: &str) -> String {
-        format!("{}.{key}", self.prefix)
-    }
-
-    /// A number that must be there and above zero.
-    fn size(&self, key: &str) -> Result<usize, ModelError> {
-        let name = self.name(key);
-        match self.file.number(&name)? {
-            None => Err(self.file.missing(&name)),
-            Some(0) => Err(self.wrong(key, 0, "a number from 1 on")),
-            Some(size) => Ok(size),
-        }
-    }
-
-    fn fraction(&self, key: &str) -> Result<f32, ModelError> {
-        let name = self.name(key);
-        self.file.fraction(&name)?.ok_or_else(|| self.file.missing(&name))
-    }
-
-    /// A number that may be absent but has to be this one.
-    fn check(&self, key: &str, expected: usize) -> Result<(), ModelError> {
-        match self.file.number(&self.name(key))? {
-            Some(found) if found != expected => {
-                Err(self.wrong(key, found, &format!("{expected}, the size of a head")))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn wrong(&self, key: &str, value: usize, expected: &str) -> ModelError {
-        ModelError::WrongValue {
-            file: self.file.path().to_owned(),
-            key: self.name(key),
-            value: value.to_string(),
-            expected: expected.to_owned(),
-        }
-    }
-}
-
-fn unsupported(file: &GgufFile, found: String) -> ModelError {
-    let names: Vec<&str> = FAMILIES.iter().map(|family| family.architecture).collect();
-    ModelError::UnsupportedArchitecture {
-        file: file.path().to_owned(),
-        found,
-        supported: names.join(", "),
-    }
-}
-
-/// The rows of the embedding, which no setting can contradict.
-fn vocabulary_size(file: &GgufFile) -> Result<usize, ModelError> {
-    let name = "token_embd.weight";
-    let tensor = file.find(name)?.ok_or_else(|| ModelError::MissingTensor {
-        file: file.path().to_owned(),
-        tensor: name.to_owned(),
-    })?;
-    Ok(tensor.shape.first().copied().unwrap_or(0))
-}
-
-/// The divisor of linear scaling. Scaling by single pairs, as in Llama 3.1, is
-/// not here but in the tensor `rope_freqs.weight`.
-fn scaling_factor(keys: &Keys<'_>) -> Result<f32, ModelError> {
-    let key = keys.name("rope.scaling.type");
-    match keys.file.text(&key)? {
-        None | Some("none") => Ok(1.0),
-        Some("linear") => keys.fraction("rope.scaling.factor"),
-        Some(other) => Err(ModelError::WrongValue {
-            file: keys.file.path().to_owned(),
-            key,
-            value: format!("{other:?}"),
-            expected: "`none` or `linear`".to_owned(),
-        }),
     }
 }

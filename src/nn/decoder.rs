@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
+use candle_core::Device;
 
 use super::{
     attention::{Attended, Queries, attend},
     config::DecoderConfig,
+    device,
     gguf::GgufFile,
     kernels::{Cpu, rms_norm},
-    kv::{KvMemory, KvMemoryError, KvShape, Place, Segment, Sequence},
-    layer::{Buffers, Frame, Layer, linear},
+    kv::{KvShape, Place, Segment, Sequence},
+    kv_memory::{KvMemory, KvMemoryError},
+    layer::{Buffers, Frame, Layer, Rotaries, pack},
     linear::{Inputs, Linear, Mode, multiply},
-    rope::{Angles, Rotary},
+    model_file::ModelFile,
+    weight_type::{Retyped, WeightType},
     weights::{self, ModelError, RawTensor, Weights},
 };
 
@@ -20,14 +23,22 @@ use super::{
 ///
 /// The logits of a token hang on the tokens of its own sequence alone, bit for
 /// bit: not on the other sequences of a step, on how a sequence was cut into steps
-/// or segments, on the number of threads, or on the processor.
+/// or segments, on the number of threads, or on the processor. On devices of
+/// candle's, see [`Devices`](super::Devices), this holds up to rounding.
 #[derive(Debug)]
 pub struct Decoder {
     frame: Frame,
     embedding: RawTensor,
-    layers: Vec<Layer>,
-    norm: Vec<f32>,
-    head: Linear,
+    body: Body,
+}
+
+/// The weights behind the embedding, and what computes with them.
+#[derive(Debug)]
+enum Body {
+    /// This project's own kernels, on the processor.
+    Kernels { layers: Vec<Layer>, norm: Vec<f32>, head: Linear },
+    /// Those of candle, on one or several devices.
+    Devices(device::Body),
 }
 
 /// New tokens of one sequence.
@@ -107,6 +118,12 @@ pub enum DecoderError {
         /// How many would have fitted.
         n_free: usize,
     },
+    /// A device failed.
+    #[error("the device cannot go on: {reason}")]
+    Device {
+        /// Why.
+        reason: String,
+    },
 }
 
 /// One new token.
@@ -121,6 +138,17 @@ impl Decoder {
         Self::load(DecoderConfig::from_gguf(file)?, file, cpu)
     }
 
+    /// Loads a model in either form, its matrices as `dtype`.
+    ///
+    /// # Errors
+    ///
+    /// If a tensor is missing, has not the shape that the settings ask for, or cannot
+    /// become `dtype`.
+    pub fn open(file: &ModelFile, dtype: WeightType, cpu: Cpu) -> Result<Self, ModelError> {
+        let weights = Retyped { weights: file.weights(), wanted: dtype };
+        Self::load(file.config()?, &weights, cpu)
+    }
+
     /// Loads a model from tensors with the names of GGUF files.
     ///
     /// # Errors
@@ -133,19 +161,51 @@ impl Decoder {
     ) -> Result<Self, ModelError> {
         let shape = [config.vocabulary_size, config.hidden_size];
         let embedding = weights::tensor(weights, "token_embd.weight", &shape)?;
-        let head = match weights.find("output.weight")? {
-            Some(_) => linear(weights, "output.weight", shape)?,
+        weights::refuse(weights, "output.bias")?;
+        let head = match weights::optional_tensor(weights, "output.weight", &shape)? {
+            Some(head) => pack(weights, "output.weight", &head)?,
             // The embedding serves twice.
-            None => linear(weights, "token_embd.weight", shape)?,
+            None => pack(weights, "token_embd.weight", &embedding)?,
         };
-        let pairs = config.head_size / 2;
-        let divisors = weights::optional_vector(weights, "rope_freqs.weight", pairs)?;
-        let rotary = Rotary::new(&config, divisors.as_deref());
-        let layers = (0..config.n_layers)
+        let rotaries = Rotaries::new(&config);
+        let layers = (0..config.n_layers())
             .map(|index| Layer::load(weights, &config, index))
             .collect::<Result<_, _>>()?;
         let norm = weights::vector(weights, "output_norm.weight", config.hidden_size)?;
-        Ok(Self { frame: Frame { cpu, config, rotary }, embedding, layers, norm, head })
+        let body = Body::Kernels { layers, norm, head };
+        Ok(Self { frame: Frame { cpu, config, rotaries }, embedding, body })
+    }
+
+    /// As [`open`](Self::open), [`on_devices`](Self::on_devices).
+    pub fn open_on_devices(
+        file: &ModelFile,
+        dtype: WeightType,
+        devices: &[Device],
+    ) -> Result<Self, ModelError> {
+        let weights = Retyped { weights: file.weights(), wanted: dtype };
+        Self::on_devices(file.config()?, &weights, devices)
+    }
+
+    /// As [`load`](Self::load), onto devices of candle's: each gets consecutive layers,
+    /// the first the first.
+    ///
+    /// # Errors
+    ///
+    /// As above, or if a device has too little memory.
+    ///
+    /// # Panics
+    ///
+    /// If there is no device.
+    pub fn on_devices(
+        config: DecoderConfig,
+        weights: &dyn Weights,
+        devices: &[Device],
+    ) -> Result<Self, ModelError> {
+        let shape = [config.vocabulary_size, config.hidden_size];
+        let embedding = weights::tensor(weights, "token_embd.weight", &shape)?;
+        let body = Body::Devices(device::Body::load(&config, weights, devices)?);
+        let rotaries = Rotaries::new(&config);
+        Ok(Self { frame: Frame { cpu: Cpu::detect(), config, rotaries }, embedding, body })
     }
 
     /// The make of the model.
@@ -170,23 +230,23 @@ impl Decoder {
         capacity: usize,
         memory: &KvMemory,
     ) -> Result<Sequence, KvMemoryError> {
-        Sequence::new(KvShape::of(&self.frame.config), prefix, capacity, memory)
-    }
-
-    /// The same without keys and values, which counts against the memory and cannot
-    /// be read in.
-    pub(super) fn imagined(
-        &self,
-        prefix: Option<Arc<Segment>>,
-        capacity: usize,
-        memory: &KvMemory,
-    ) -> Result<Sequence, KvMemoryError> {
-        Sequence::imagined(KvShape::of(&self.frame.config), prefix, capacity, memory)
+        let config = &self.frame.config;
+        match &self.body {
+            Body::Kernels { .. } => Sequence::new(KvShape::of(config), prefix, capacity, memory),
+            Body::Devices(body) => {
+                let layers = || body.segment(config, capacity);
+                let layers = (self.sequence_bytes(capacity), layers);
+                Sequence::on_devices(KvShape::of(config), prefix, capacity, memory, layers)
+            }
+        }
     }
 
     /// What a sequence with room for so many tokens of its own takes.
     pub fn sequence_bytes(&self, capacity: usize) -> usize {
-        KvShape::of(&self.frame.config).bytes(capacity)
+        match &self.body {
+            Body::Kernels { .. } => KvShape::of(&self.frame.config).bytes(capacity),
+            Body::Devices(body) => body.segment_bytes(&self.frame.config, capacity),
+        }
     }
 
     /// Reads new tokens of some sequences at once and predicts what follows.
@@ -198,18 +258,29 @@ impl Decoder {
             self.check(step)?;
         }
         let mut states = self.embed(steps)?;
-        let (rows, wanted) = extend(steps);
-        let angles: Vec<Angles> =
-            rows.par_iter().map(|row| self.frame.rotary.angles(row.position)).collect();
+        let (rows, wanted) = rows(steps);
+        let (layers, norm, head) = match &self.body {
+            Body::Kernels { layers, norm, head } => (layers, norm, head),
+            Body::Devices(body) => {
+                let numbers = body
+                    .forward(&self.frame, states, steps, &wanted)
+                    .map_err(|source| DecoderError::Device { reason: source.to_string() })?;
+                extend(steps);
+                return Ok(Logits { numbers, vocabulary_size: self.frame.config.vocabulary_size });
+            }
+        };
+        extend(steps);
+        let positions: Vec<usize> = rows.iter().map(|row| row.position).collect();
+        let angles = self.frame.rotaries.angles(&positions);
         let mut buffers = Buffers::new(&self.frame.config, rows.len());
-        for (index, layer) in self.layers.iter().enumerate() {
+        for (index, layer) in layers.iter().enumerate() {
             layer.project(&self.frame, &states, &angles, &mut buffers);
             self.put_keys(index, steps, &rows, &buffers);
             self.attend(index, steps, &rows, &mut buffers);
             layer.add_attention(&self.frame, &mut states, &buffers);
             layer.add_feed_forward(&self.frame, &mut states, &mut buffers);
         }
-        Ok(self.predict(&states, &wanted))
+        Ok(self.predict(&states, &wanted, norm, head))
     }
 
     /// The rows of the embedding for all new tokens.
@@ -221,7 +292,10 @@ impl Decoder {
                 .embedding
                 .rows(row..row + 1)
                 .map_err(|source| DecoderError::Embedding { token, reason: source.to_string() })?;
-            states.extend(numbers);
+            match self.frame.config.embedding_scale {
+                Some(scale) => states.extend(numbers.iter().map(|number| number * scale)),
+                None => states.extend(numbers),
+            }
         }
         Ok(states)
     }
@@ -243,9 +317,14 @@ impl Decoder {
         let config = &self.frame.config;
         let chains: Vec<Vec<&Segment>> =
             steps.iter().map(|step| step.sequence.tail().chain()).collect();
+        let window = config.layers[layer].window;
         let attended: Vec<Attended<'_>> = rows
             .iter()
-            .map(|row| Attended { chain: &chains[row.step], n_keys: row.position + 1 })
+            .map(|row| {
+                let n_keys = row.position + 1;
+                let first_key = window.map_or(0, |window| n_keys.saturating_sub(window));
+                Attended { chain: &chains[row.step], first_key, n_keys }
+            })
             .collect();
         let queries = Queries {
             rows: &buffers.projected,
@@ -258,18 +337,18 @@ impl Decoder {
     }
 
     /// The logits after the wanted rows.
-    fn predict(&self, states: &[f32], wanted: &[usize]) -> Logits {
+    fn predict(&self, states: &[f32], wanted: &[usize], norm: &[f32], head: &Linear) -> Logits {
         let Frame { cpu, config, .. } = &self.frame;
         let width = config.hidden_size;
         let vocabulary_size = config.vocabulary_size;
         let mut normed = vec![0.0; wanted.len() * width];
         for (&row, out) in wanted.iter().zip(normed.chunks_mut(width)) {
-            rms_norm(*cpu, &states[row * width..][..width], &self.norm, config.norm_epsilon, out);
+            rms_norm(*cpu, &states[row * width..][..width], norm, config.norm_epsilon, out);
         }
         let mut numbers = vec![0.0; wanted.len() * vocabulary_size];
         if !wanted.is_empty() {
-            let inputs = Inputs::new(*cpu, &normed, &[&self.head]);
-            multiply(*cpu, &[&self.head], &inputs, &mut numbers, Mode::Store);
+            let inputs = Inputs::new(*cpu, &normed, &[head]);
+            multiply(*cpu, &[head], &inputs, &mut numbers, Mode::Store);
         }
         Logits { numbers, vocabulary_size }
     }
@@ -293,13 +372,19 @@ impl Decoder {
     }
 }
 
-/// Makes the tokens part of their sequences. Returns a row for each, and which rows
-/// need predictions.
-fn extend(steps: &mut [Step<'_>]) -> (Vec<Row>, Vec<usize>) {
+/// Makes the tokens part of their sequences.
+fn extend(steps: &mut [Step<'_>]) {
+    for step in steps {
+        step.sequence.extend(step.tokens.len());
+    }
+}
+
+/// A row for each new token, and which rows need predictions.
+fn rows(steps: &[Step<'_>]) -> (Vec<Row>, Vec<usize>) {
     let mut rows = Vec::new();
     let mut wanted = Vec::new();
-    for (index, step) in steps.iter_mut().enumerate() {
-        let first = step.sequence.extend(step.tokens.len());
+    for (index, step) in steps.iter().enumerate() {
+        let first = step.sequence.n_tokens();
         let before = rows.len();
         rows.extend((0..step.tokens.len()).map(|at| Row { step: index, position: first + at }));
         match step.wanted {

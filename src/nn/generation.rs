@@ -11,7 +11,8 @@ use rayon::prelude::*;
 
 use super::{
     decoder::{Decoder, DecoderError, Step, Wanted},
-    kv::{KvMemoryError, Sequence},
+    kv::Sequence,
+    kv_memory::KvMemoryError,
     prefix_cache::{PrefillCount, PrefixCache},
     reading::{Effort, MAX_ROWS, Next, ReadError, Reading},
     sampling::{FlawedLogits, Sampler, SamplingRules},
@@ -175,14 +176,15 @@ pub fn generate_with(
 /// as it may be, and leaves the cache as that would leave it, but for the keys and
 /// values themselves: it is of no use to read with.
 pub fn rehearse(crew: Crew<'_>, jobs: &[GenerationJob]) -> PrefillCount {
-    let before = crew.cache.count();
-    let works = |job: &&GenerationJob| job.max_new_tokens > 0 && check(crew.decoder, job).is_ok();
+    let Crew { decoder, max_sequences, cache } = crew;
+    let before = cache.count();
+    let works = |job: &&GenerationJob| job.max_new_tokens > 0 && check(decoder, job).is_ok();
     let jobs: Vec<&GenerationJob> = jobs.iter().filter(works).collect();
     let prompts = jobs.iter().map(|job| &job.tokens[..]).collect();
-    let mut reading = Reading::new(crew.decoder, prompts, &mut *crew.cache, Effort::Count);
+    let mut reading = Reading::new(decoder, prompts, &mut *cache, Effort::Count);
     let mut active: Vec<Sequence> = Vec::new();
     loop {
-        if active.len() >= crew.max_sequences.max(1) {
+        if active.len() >= max_sequences.max(1) {
             active.remove(0);
         }
         match reading.next(|index| jobs[index].max_new_tokens - 1, !active.is_empty()) {
@@ -192,7 +194,7 @@ pub fn rehearse(crew: Crew<'_>, jobs: &[GenerationJob]) -> PrefillCount {
             Next::Over => break,
         }
     }
-    let after = crew.cache.count();
+    let after = cache.count();
     PrefillCount { n_read: after.n_read - before.n_read, n_naive: after.n_naive - before.n_naive }
 }
 
@@ -259,7 +261,7 @@ impl Active<'_> {
     }
 }
 
-impl<'a> Floor<'a> {
+impl Floor<'_> {
     /// Lets jobs enter while there is room.
     fn admit(&mut self, max_sequences: usize, recipient: &mut dyn Recipient) -> ControlFlow<()> {
         while self.active.len() < max_sequences {

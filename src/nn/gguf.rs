@@ -2,6 +2,8 @@
 
 #![expect(unsafe_code, reason = "the weights are mapped into memory")]
 
+mod alignment;
+
 use std::{io::Cursor, sync::Arc};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -29,6 +31,14 @@ impl GgufFile {
         let map = unsafe { Mmap::map(file.file()) }?;
         if !map.starts_with(b"GGUF") {
             return Err(ModelError::NotGguf { file: path.to_owned() });
+        }
+        if let Some(alignment) = alignment::alignment(&map).filter(|size| !size.is_power_of_two()) {
+            return Err(ModelError::WrongValue {
+                file: path.to_owned(),
+                key: "general.alignment".to_owned(),
+                value: alignment.to_string(),
+                expected: "a power of two: convert the model again".to_owned(),
+            });
         }
         let content = Content::read(&mut Cursor::new(&map[..])).map_err(|source| {
             let (file, reason) = (path.to_owned(), first_line(&source.to_string()));
@@ -99,6 +109,15 @@ impl GgufFile {
             Some(Value::String(text)) => Ok(Some(text)),
             Some(other) => Err(self.wrong_value(key, other, "a text")),
         }
+    }
+
+    /// A list of flags in the metadata. `None` for what is no list.
+    pub(super) fn flags(&self, key: &str) -> Result<Option<Vec<bool>>, ModelError> {
+        let Some(value @ Value::Array(values)) = self.content.metadata.get(key) else {
+            return Ok(None);
+        };
+        let flags: Result<Vec<bool>, _> = values.iter().map(Value::to_bool).collect();
+        flags.map(Some).map_err(|_| self.wrong_value(key, value, "a list of true and false"))
     }
 
     /// The complaint that a key is not there.

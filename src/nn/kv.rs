@@ -5,75 +5,15 @@
 //! segments of their beginning by reference; each has a [`Sequence`] of its own,
 //! the only part that still grows.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::sync::Arc;
+
+use candle_core::Tensor;
+
+use super::{
+    config::DecoderConfig,
+    kernels::LANES,
+    kv_memory::{KvMemory, KvMemoryError, Reservation},
 };
-
-use super::{config::DecoderConfig, kernels::LANES};
-
-/// A bound on the memory of keys and values.
-#[derive(Clone, Debug)]
-pub struct KvMemory {
-    limit_bytes: usize,
-    used_bytes: Arc<AtomicUsize>,
-}
-
-impl KvMemory {
-    /// Room for this much.
-    pub fn new(limit_bytes: usize) -> Self {
-        Self { limit_bytes, used_bytes: Arc::default() }
-    }
-
-    /// The bound.
-    pub fn limit_bytes(&self) -> usize {
-        self.limit_bytes
-    }
-
-    /// What is in use now.
-    pub fn used_bytes(&self) -> usize {
-        self.used_bytes.load(Ordering::Acquire)
-    }
-
-    fn reserve(&self, bytes: usize) -> Result<Reservation, KvMemoryError> {
-        let grown = |used: usize| used.checked_add(bytes).filter(|&used| used <= self.limit_bytes);
-        match self.used_bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, grown) {
-            Ok(_) => Ok(Reservation { bytes, memory: self.clone() }),
-            Err(used_bytes) => Err(KvMemoryError {
-                needed_bytes: bytes,
-                used_bytes,
-                limit_bytes: self.limit_bytes,
-            }),
-        }
-    }
-}
-
-/// Memory that is given back when this is dropped.
-#[derive(Debug)]
-struct Reservation {
-    bytes: usize,
-    memory: KvMemory,
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        self.memory.used_bytes.fetch_sub(self.bytes, Ordering::AcqRel);
-    }
-}
-
-/// There is no room for more keys and values now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the keys and values need {needed_bytes} bytes, and {used_bytes} of {limit_bytes} are in use"
-)]
-pub struct KvMemoryError {
-    /// What was asked for.
-    pub needed_bytes: usize,
-    /// What is in use.
-    pub used_bytes: usize,
-    /// The bound.
-    pub limit_bytes: usize,
-}
 
 /// How keys and values of one model lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,8 +25,8 @@ pub(super) struct KvShape {
 
 impl KvShape {
     pub(super) fn of(config: &DecoderConfig) -> Self {
-        let &DecoderConfig { n_layers, n_kv_heads, head_size, .. } = config;
-        Self { n_layers, n_kv_heads, head_size }
+        let &DecoderConfig { n_kv_heads, head_size, .. } = config;
+        Self { n_layers: config.n_layers(), n_kv_heads, head_size }
     }
 
     /// A small one, to try things out.
@@ -132,11 +72,29 @@ pub struct Segment {
     length: usize,
     capacity: usize,
     shape: KvShape,
-    /// The segment that this is the beginning of, where it has no keys and values of
-    /// its own.
-    whole: Option<Arc<Segment>>,
-    layers: Vec<LayerKv>,
+    storage: Storage,
     _reservation: Option<Reservation>,
+}
+
+/// Where the keys and values of a segment lie, for each layer.
+#[derive(Debug)]
+enum Storage {
+    /// With this project's own kernels.
+    Kernels(Vec<LayerKv>),
+    /// On devices: `[n_kv_heads, 2, capacity, head_size]`.
+    Devices(Vec<Tensor>),
+    /// With those of another segment, of which this one is the beginning.
+    Beginning(Arc<Segment>),
+}
+
+impl Storage {
+    /// None on devices.
+    fn layers(&self) -> &[LayerKv] {
+        match self {
+            Self::Kernels(layers) => layers,
+            Self::Devices(_) | Self::Beginning(_) => &[],
+        }
+    }
 }
 
 impl Segment {
@@ -157,15 +115,25 @@ impl Segment {
             length: n_tokens,
             capacity,
             shape,
-            whole: Some(Arc::clone(self.whole.as_ref().unwrap_or(self))),
-            layers: Vec::new(),
+            storage: Storage::Beginning(Arc::clone(self.whole())),
             _reservation: None,
         })
     }
 
+    /// The segment whose keys and values it has.
+    fn whole(self: &Arc<Self>) -> &Arc<Self> {
+        match &self.storage {
+            Storage::Beginning(whole) => whole,
+            Storage::Kernels(_) | Storage::Devices(_) => self,
+        }
+    }
+
     /// Where its keys and values lie.
-    fn layers(&self) -> &[LayerKv] {
-        self.whole.as_deref().map_or(&self.layers, |whole| &whole.layers)
+    fn storage(&self) -> &Storage {
+        match &self.storage {
+            Storage::Beginning(whole) => &whole.storage,
+            own => own,
+        }
     }
 
     /// Where in the sequence its first token stands.
@@ -183,6 +151,19 @@ impl Segment {
         self.length
     }
 
+    /// The tokens that it has room for.
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// The keys and values of one layer, where they lie on a device.
+    pub(super) fn tensor(&self, layer: usize) -> Option<&Tensor> {
+        match self.storage() {
+            Storage::Kernels(_) | Storage::Beginning(_) => None,
+            Storage::Devices(layers) => layers.get(layer),
+        }
+    }
+
     /// How keys and values lie.
     pub(super) fn shape(&self) -> KvShape {
         self.shape
@@ -191,13 +172,13 @@ impl Segment {
     /// The keys of one head: tiles of `head_size` rows of sixteen tokens.
     pub(super) fn keys(&self, layer: usize, head: usize) -> &[f32] {
         let size = self.shape.keys_of_head(self.capacity);
-        &self.layers()[layer].keys[head * size..][..size]
+        &self.storage().layers()[layer].keys[head * size..][..size]
     }
 
     /// The values of one head: a row for each token.
     pub(super) fn values(&self, layer: usize, head: usize) -> &[f32] {
         let size = self.shape.values_of_head(self.capacity);
-        &self.layers()[layer].values[head * size..][..size]
+        &self.storage().layers()[layer].values[head * size..][..size]
     }
 
     /// This segment and those before it, the first of the sequence first.
@@ -230,17 +211,40 @@ impl Sequence {
         capacity: usize,
         memory: &KvMemory,
     ) -> Result<Self, KvMemoryError> {
-        let mut sequence = Self::imagined(shape, prefix, capacity, memory)?;
+        let mut sequence = Self::imagined(shape, prefix, capacity, memory, shape.bytes(capacity))?;
         let layer = || LayerKv {
             keys: vec![0.0; shape.n_kv_heads * shape.keys_of_head(capacity)],
             values: vec![0.0; shape.n_kv_heads * shape.values_of_head(capacity)],
         };
-        sequence.tail.layers = std::iter::repeat_with(layer).take(shape.n_layers).collect();
+        let layers = std::iter::repeat_with(layer).take(shape.n_layers).collect();
+        sequence.tail.storage = Storage::Kernels(layers);
         Ok(sequence)
     }
 
-    /// One that counts against the memory and has no keys and values, to try out what
-    /// would fit: no decoder can read in it.
+    /// The same, with keys and values in `n_bytes` of tensors on devices.
+    ///
+    /// # Errors
+    ///
+    /// If the memory does not suffice now, that of the devices or its bound.
+    pub(super) fn on_devices(
+        shape: KvShape,
+        prefix: Option<Arc<Segment>>,
+        capacity: usize,
+        memory: &KvMemory,
+        (n_bytes, layers): (usize, impl FnOnce() -> Result<Vec<Tensor>, candle_core::Error>),
+    ) -> Result<Self, KvMemoryError> {
+        let mut sequence = Self::imagined(shape, prefix, capacity, memory, n_bytes)?;
+        let layers = layers().map_err(|_| KvMemoryError {
+            needed_bytes: n_bytes,
+            used_bytes: memory.used_bytes() - n_bytes,
+            limit_bytes: memory.limit_bytes(),
+        })?;
+        sequence.tail.storage = Storage::Devices(layers);
+        Ok(sequence)
+    }
+
+    /// One that takes `n_bytes` of the memory and has no keys and values, to try out
+    /// what would fit: no decoder can read in it.
     ///
     /// # Errors
     ///
@@ -250,16 +254,16 @@ impl Sequence {
         prefix: Option<Arc<Segment>>,
         capacity: usize,
         memory: &KvMemory,
+        n_bytes: usize,
     ) -> Result<Self, KvMemoryError> {
-        let reservation = memory.reserve(shape.bytes(capacity))?;
+        let reservation = memory.reserve(n_bytes)?;
         let tail = Segment {
             start: prefix.as_deref().map_or(0, Segment::end),
             parent: prefix,
             length: 0,
             capacity,
             shape,
-            whole: None,
-            layers: Vec::new(),
+            storage: Storage::Kernels(Vec::new()),
             _reservation: Some(reservation),
         };
         Ok(Self { tail })
@@ -300,7 +304,8 @@ impl Sequence {
 
     /// Puts the key and the value of one head of one of its own tokens.
     pub(super) fn put(&mut self, place: Place, key: &[f32], value: &[f32]) {
-        let Segment { start, capacity, shape, ref mut layers, .. } = self.tail;
+        let Segment { start, capacity, shape, ref mut storage, .. } = self.tail;
+        let Storage::Kernels(layers) = storage else { return };
         let index = place.position - start;
         let layer = &mut layers[place.layer];
         let keys = &mut layer.keys[place.head * shape.keys_of_head(capacity)..];

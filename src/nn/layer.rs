@@ -3,22 +3,82 @@
 use rayon::prelude::*;
 
 use super::{
-    config::{Activation, DecoderConfig},
-    kernels::{Cpu, add, rms_norm, silu_product},
+    config::{Activation, DecoderConfig, LayerAttention, Rotation},
+    kernels::{Cpu, add, gelu_product, rms_norm, silu_product},
     linear::{Inputs, Linear, Mode, multiply},
     rope::{Angles, Rotary},
-    weights::{self, ModelError, Weights},
+    weights::{self, ModelError, RawTensor, Weights},
 };
 
 /// The least numbers that one task of row by row work takes on.
 const MIN_ROW_TASK: usize = 1 << 13;
+
+/// Tensors of a layer that some models have and no supported family uses.
+const UNREAD: [&str; 5] =
+    ["attn_output.bias", "ffn_gate.bias", "ffn_up.bias", "ffn_down.bias", "attn_qkv.weight"];
 
 /// What all layers of a decoder share.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) cpu: Cpu,
     pub(super) config: DecoderConfig,
-    pub(super) rotary: Rotary,
+    pub(super) rotaries: Rotaries,
+}
+
+/// The rotations that occur in a decoder, each once.
+#[derive(Debug)]
+pub(super) struct Rotaries {
+    different: Vec<Rotary>,
+    /// Which of them each layer has.
+    of_layer: Vec<usize>,
+}
+
+impl Rotaries {
+    pub(super) fn new(config: &DecoderConfig) -> Self {
+        let mut rotations: Vec<&Rotation> = Vec::new();
+        let mut of_layer = Vec::new();
+        for LayerAttention { rotation, .. } in &config.layers {
+            let known = rotations.iter().position(|known| *known == rotation);
+            of_layer.push(known.unwrap_or_else(|| {
+                rotations.push(rotation);
+                rotations.len() - 1
+            }));
+        }
+        let new = |rotation| Rotary::new(rotation, config.head_size);
+        Self { different: rotations.into_iter().map(new).collect(), of_layer }
+    }
+
+    fn of(&self, layer: usize) -> &Rotary {
+        &self.different[self.of_layer[layer]]
+    }
+
+    /// Which of the rotations a layer has.
+    pub(super) fn index(&self, layer: usize) -> usize {
+        self.of_layer[layer]
+    }
+
+    /// The angles of some positions under each rotation.
+    pub(super) fn angles(&self, positions: &[usize]) -> AllAngles {
+        let angles = |rotary: &Rotary| {
+            positions.par_iter().map(|&position| rotary.angles(position)).collect()
+        };
+        AllAngles(self.different.iter().map(angles).collect())
+    }
+}
+
+/// The angles of each new token under each rotation.
+#[derive(Debug)]
+pub(super) struct AllAngles(Vec<Vec<Angles>>);
+
+impl AllAngles {
+    /// The cosines and sines of all tokens under one rotation, row after row.
+    pub(super) fn tables(&self, rotation: usize) -> (Vec<f32>, Vec<f32>) {
+        let angles = &self.0[rotation];
+        (
+            angles.iter().flat_map(|angles| angles.cosines()).copied().collect(),
+            angles.iter().flat_map(|angles| angles.sines()).copied().collect(),
+        )
+    }
 }
 
 impl Frame {
@@ -36,6 +96,19 @@ impl Frame {
             rms_norm(self.cpu, row, weight, self.config.norm_epsilon, out);
         });
         normed
+    }
+
+    /// Adds the products of a matrix to the states, normed where there is a norm.
+    fn add_product(&self, matrix: &Linear, rows: &[f32], norm: Option<&[f32]>, states: &mut [f32]) {
+        let inputs = Inputs::new(self.cpu, rows, &[matrix]);
+        let Some(norm) = norm else {
+            return multiply(self.cpu, &[matrix], &inputs, states, Mode::Add);
+        };
+        let mut products = vec![0.0; states.len()];
+        multiply(self.cpu, &[matrix], &inputs, &mut products, Mode::Store);
+        let normed = self.norm(&products, norm);
+        let width = self.config.hidden_size;
+        each_row(states, width, |index, row| add(self.cpu, row, &normed[index * width..][..width]));
     }
 }
 
@@ -67,6 +140,7 @@ impl Buffers {
 /// The weights of one layer.
 #[derive(Debug)]
 pub(super) struct Layer {
+    index: usize,
     pub(super) attention_norm: Vec<f32>,
     pub(super) query: Linear,
     pub(super) key: Linear,
@@ -78,10 +152,14 @@ pub(super) struct Layer {
     /// The norm of each key head, where a model has it.
     pub(super) key_norm: Option<Vec<f32>>,
     pub(super) output: Linear,
+    /// The norm of what the attention adds, where a model has it.
+    pub(super) attention_output_norm: Option<Vec<f32>>,
     pub(super) feed_forward_norm: Vec<f32>,
     pub(super) gate: Linear,
     pub(super) up: Linear,
     pub(super) down: Linear,
+    /// The norm of what the feed-forward part adds, where a model has it.
+    pub(super) feed_forward_output_norm: Option<Vec<f32>>,
 }
 
 impl Layer {
@@ -95,6 +173,9 @@ impl Layer {
         let query_size = config.n_heads * head_size;
         let key_size = config.n_kv_heads * head_size;
         let name = |part: &str| format!("blk.{index}.{part}");
+        for part in UNREAD {
+            weights::refuse(weights, &name(part))?;
+        }
         let matrix = |part: &str, n_outputs: usize, n_inputs: usize| {
             linear(weights, &name(&format!("{part}.weight")), [n_outputs, n_inputs])
         };
@@ -107,6 +188,7 @@ impl Layer {
             })
             .transpose()?;
         Ok(Self {
+            index,
             attention_norm: norm("attn_norm.weight", hidden)?,
             query: matrix("attn_q", query_size, hidden)?,
             key: matrix("attn_k", key_size, hidden)?,
@@ -115,10 +197,12 @@ impl Layer {
             query_norm: optional("attn_q_norm.weight", head_size)?,
             key_norm: optional("attn_k_norm.weight", head_size)?,
             output: matrix("attn_output", hidden, query_size)?,
+            attention_output_norm: optional("post_attention_norm.weight", hidden)?,
             feed_forward_norm: norm("ffn_norm.weight", hidden)?,
             gate: matrix("ffn_gate", intermediate_size, hidden)?,
             up: matrix("ffn_up", intermediate_size, hidden)?,
             down: matrix("ffn_down", hidden, intermediate_size)?,
+            feed_forward_output_norm: optional("post_ffw_norm.weight", hidden)?,
         })
     }
 
@@ -127,7 +211,7 @@ impl Layer {
         &self,
         frame: &Frame,
         states: &[f32],
-        angles: &[Angles],
+        angles: &AllAngles,
         buffers: &mut Buffers,
     ) {
         let cpu = frame.cpu;
@@ -136,7 +220,9 @@ impl Layer {
         let matrices = [&self.query, &self.key, &self.value];
         let inputs = Inputs::new(cpu, &normed, &matrices);
         multiply(cpu, &matrices, &inputs, &mut buffers.projected, Mode::Store);
-        let scale = 1.0 / (head_size as f32).sqrt();
+        let scale = frame.config.query_scale;
+        let rotary = frame.rotaries.of(self.index);
+        let angles = &angles.0[frame.rotaries.of_layer[self.index]];
         each_row(&mut buffers.projected, frame.projected_size(), |index, row| {
             if let Some(bias) = &self.bias {
                 add(cpu, row, bias);
@@ -149,7 +235,7 @@ impl Layer {
                     let before = head.to_vec();
                     rms_norm(cpu, &before, weight, norm_epsilon, head);
                 }
-                frame.rotary.rotate(cpu, head, &angles[index]);
+                rotary.rotate(cpu, head, &angles[index]);
                 if is_query {
                     for number in head.iter_mut() {
                         *number *= scale;
@@ -161,8 +247,8 @@ impl Layer {
 
     /// Adds what the attended heads say to the states.
     pub(super) fn add_attention(&self, frame: &Frame, states: &mut [f32], buffers: &Buffers) {
-        let inputs = Inputs::new(frame.cpu, &buffers.attended, &[&self.output]);
-        multiply(frame.cpu, &[&self.output], &inputs, states, Mode::Add);
+        let norm = self.attention_output_norm.as_deref();
+        frame.add_product(&self.output, &buffers.attended, norm, states);
     }
 
     /// Adds the feed-forward part to the states.
@@ -183,23 +269,28 @@ impl Layer {
             let (gate, up) = gated[index * 2 * width..][..2 * width].split_at(width);
             match frame.config.activation {
                 Activation::Silu => silu_product(cpu, gate, up, out),
+                Activation::GeluTanh => gelu_product(cpu, gate, up, out),
             }
         });
-        let inputs = Inputs::new(cpu, &buffers.activated, &[&self.down]);
-        multiply(cpu, &[&self.down], &inputs, states, Mode::Add);
+        let norm = self.feed_forward_output_norm.as_deref();
+        frame.add_product(&self.down, &buffers.activated, norm, states);
     }
 }
 
 /// Reads and packs a matrix.
-pub(super) fn linear(
+fn linear(weights: &dyn Weights, name: &str, shape: [usize; 2]) -> Result<Linear, ModelError> {
+    pack(weights, name, &weights::tensor(weights, name, &shape)?)
+}
+
+/// Packs a matrix that was read.
+pub(super) fn pack(
     weights: &dyn Weights,
     name: &str,
-    shape: [usize; 2],
+    tensor: &RawTensor,
 ) -> Result<Linear, ModelError> {
-    let tensor = weights::tensor(weights, name, &shape)?;
-    Linear::pack(&tensor).map_err(|source| ModelError::Unreadable {
+    Linear::pack(tensor).map_err(|source| ModelError::Unreadable {
         file: weights.origin().to_owned(),
-        tensor: name.to_owned(),
+        tensor: weights.own_name(name),
         reason: source.to_string(),
     })
 }

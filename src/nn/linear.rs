@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use super::{
     kernels::{
         Block, Cell, Codes4, Codes5, Codes8, Columns, Cpu, DEPTH, Element, FileBlock, Halves,
-        KernelCodes, LANES, Lanes, MAX_FLOAT_ROWS, MAX_INTEGER_ROWS, Minima, NoMinimum,
-        QuantizedRows, RowSpan, accumulate, grid, integer_tile, quantize,
+        KernelFormat, LANES, Lanes, MAX_FLOAT_ROWS, MAX_INTEGER_ROWS, NoMinimum, QuantizedRows,
+        RowSpan, SuperBlock, SuperBlock6, accumulate, grid, integer_tile, quantize,
     },
     weights::RawTensor,
 };
@@ -18,6 +18,10 @@ const ROWS_PER_TASK: usize = 64;
 
 /// The least multiplications worth a task of their own.
 const MIN_TASK: usize = 1 << 16;
+
+/// Tasks that a product falls into for each thread: the more, the less a thread waits
+/// for the slowest.
+const TASKS_PER_THREAD: usize = 16;
 
 /// A matrix of `n_outputs` by `n_inputs` weights, in tiles of sixteen outputs.
 #[derive(Debug)]
@@ -36,6 +40,9 @@ enum Tiles {
     Q5_0(Vec<Block<Codes5, NoMinimum>>),
     Q5_1(Vec<Block<Codes5, Halves>>),
     Q8_0(Vec<Block<Codes8, NoMinimum>>),
+    Q4K(Vec<SuperBlock<Codes4>>),
+    Q5K(Vec<SuperBlock<Codes5>>),
+    Q6K(Vec<SuperBlock6>),
     F32(Vec<f32>),
     F16(Vec<f16>),
     Bf16(Vec<bf16>),
@@ -48,11 +55,24 @@ impl Linear {
             candle_core::bail!("{} dimensions, expected 2", tensor.shape.len());
         };
         let tiles = match tensor.dtype {
-            GgmlDType::Q4_0 => Tiles::Q4_0(pack_blocks(tensor, FileBlock::q4_0)),
-            GgmlDType::Q4_1 => Tiles::Q4_1(pack_blocks(tensor, FileBlock::q4_1)),
-            GgmlDType::Q5_0 => Tiles::Q5_0(pack_blocks(tensor, FileBlock::q5_0)),
-            GgmlDType::Q5_1 => Tiles::Q5_1(pack_blocks(tensor, FileBlock::q5_1)),
-            GgmlDType::Q8_0 => Tiles::Q8_0(pack_blocks(tensor, FileBlock::q8_0)),
+            GgmlDType::Q4_0 => Tiles::Q4_0(pack_blocks(tensor, |block, output, bytes| {
+                block.set(output, &FileBlock::q4_0(bytes));
+            })),
+            GgmlDType::Q4_1 => Tiles::Q4_1(pack_blocks(tensor, |block, output, bytes| {
+                block.set(output, &FileBlock::q4_1(bytes));
+            })),
+            GgmlDType::Q5_0 => Tiles::Q5_0(pack_blocks(tensor, |block, output, bytes| {
+                block.set(output, &FileBlock::q5_0(bytes));
+            })),
+            GgmlDType::Q5_1 => Tiles::Q5_1(pack_blocks(tensor, |block, output, bytes| {
+                block.set(output, &FileBlock::q5_1(bytes));
+            })),
+            GgmlDType::Q8_0 => Tiles::Q8_0(pack_blocks(tensor, |block, output, bytes| {
+                block.set(output, &FileBlock::q8_0(bytes));
+            })),
+            GgmlDType::Q4K => Tiles::Q4K(pack_blocks(tensor, SuperBlock::<Codes4>::set)),
+            GgmlDType::Q5K => Tiles::Q5K(pack_blocks(tensor, SuperBlock::<Codes5>::set)),
+            GgmlDType::Q6K => Tiles::Q6K(pack_blocks(tensor, SuperBlock6::set)),
             GgmlDType::F16 => Tiles::F16(pack_numbers(n_inputs, n_outputs, |output| {
                 let (numbers, _) = row(tensor, output).as_chunks::<2>();
                 Ok(numbers.iter().map(|bytes| f16::from_le_bytes(*bytes)).collect())
@@ -80,22 +100,25 @@ impl Linear {
             Tiles::Q5_0(blocks) => self.fill_integers(cpu, blocks, tile, inputs, target),
             Tiles::Q5_1(blocks) => self.fill_integers(cpu, blocks, tile, inputs, target),
             Tiles::Q8_0(blocks) => self.fill_integers(cpu, blocks, tile, inputs, target),
+            Tiles::Q4K(blocks) => self.fill_integers(cpu, blocks, tile, inputs, target),
+            Tiles::Q5K(blocks) => self.fill_integers(cpu, blocks, tile, inputs, target),
+            Tiles::Q6K(blocks) => self.fill_integers(cpu, blocks, tile, inputs, target),
             Tiles::F32(numbers) => self.fill_floats(cpu, numbers, tile, inputs, target),
             Tiles::F16(numbers) => self.fill_floats(cpu, numbers, tile, inputs, target),
             Tiles::Bf16(numbers) => self.fill_floats(cpu, numbers, tile, inputs, target),
         }
     }
 
-    fn fill_integers<C: KernelCodes, M: Minima>(
+    fn fill_integers<F: KernelFormat>(
         &self,
         cpu: Cpu,
-        blocks: &[Block<C, M>],
+        blocks: &[F],
         tile: usize,
         inputs: &Inputs<'_>,
         target: &mut Target<'_, '_>,
     ) {
         let Some(rows) = &inputs.quantized else { return };
-        let n_blocks = self.n_inputs / DEPTH;
+        let n_blocks = self.n_inputs / DEPTH / F::N_BLOCKS;
         let blocks = &blocks[tile * n_blocks..][..n_blocks];
         let mut products = [[0.0; LANES]; MAX_INTEGER_ROWS];
         let all = target.cell.rows();
@@ -136,18 +159,18 @@ fn row(tensor: &RawTensor, output: usize) -> &[u8] {
 }
 
 /// Tiles of blocks. Outputs that the last tile has too many weigh nothing.
-fn pack_blocks<C: KernelCodes, M: Minima, const BYTES: usize>(
+fn pack_blocks<F: KernelFormat, const BYTES: usize>(
     tensor: &RawTensor,
-    read: fn(&[u8; BYTES]) -> FileBlock,
-) -> Vec<Block<C, M>> {
-    let (n_outputs, n_blocks) = (tensor.shape[0], tensor.shape[1] / DEPTH);
-    let mut tiles = vec![Block::ZERO; n_outputs.div_ceil(LANES) * n_blocks];
+    set: fn(&mut F, usize, &[u8; BYTES]),
+) -> Vec<F> {
+    let (n_outputs, n_blocks) = (tensor.shape[0], tensor.shape[1] / DEPTH / F::N_BLOCKS);
+    let mut tiles = vec![F::ZERO; n_outputs.div_ceil(LANES) * n_blocks];
     tiles.par_chunks_mut(n_blocks).enumerate().for_each(|(tile, blocks)| {
         let outputs = tile * LANES..n_outputs.min((tile + 1) * LANES);
         for (place, output) in outputs.enumerate() {
             let (file_blocks, _) = row(tensor, output).as_chunks::<BYTES>();
             for (block, bytes) in blocks.iter_mut().zip(file_blocks) {
-                block.set(place, &read(bytes));
+                set(block, place, bytes);
             }
         }
     });
@@ -228,9 +251,19 @@ impl Target<'_, '_> {
     fn put(&mut self, first: usize, products: &[Lanes]) {
         for (index, products) in products.iter().enumerate() {
             let row = &mut self.cell.row_mut(first + index)[self.column..][..self.width];
-            match self.mode {
-                Mode::Store => row.copy_from_slice(&products[..self.width]),
-                Mode::Add => row.iter_mut().zip(products).for_each(|(place, x)| *place += x),
+            match (self.mode, row.as_mut_array::<LANES>()) {
+                (Mode::Store, Some(row)) => *row = *products,
+                (Mode::Store, None) => row.copy_from_slice(&products[..self.width]),
+                (Mode::Add, Some(row)) => {
+                    for lane in 0..LANES {
+                        row[lane] += products[lane];
+                    }
+                }
+                (Mode::Add, None) => {
+                    for (place, product) in row.iter_mut().zip(products) {
+                        *place += product;
+                    }
+                }
             }
         }
     }
@@ -252,8 +285,12 @@ pub(super) fn multiply(
     let n_rows = inputs.n_rows();
     let width: usize = matrices.iter().map(|matrix| matrix.n_outputs).sum();
     assert_eq!(out.len(), n_rows * width, "the outputs do not fit");
+    // As few tasks as keep all threads busy to the end, and none too small to be worth it.
+    let n_row_tasks = n_rows.div_ceil(ROWS_PER_TASK);
+    let n_tasks = rayon::current_num_threads() * TASKS_PER_THREAD;
     let tile_work = matrices[0].n_inputs * LANES * n_rows.min(ROWS_PER_TASK);
-    let tiles_per_task = (MIN_TASK / tile_work.max(1)).max(1);
+    let tiles_per_task =
+        (width / LANES * n_row_tasks / n_tasks).max(MIN_TASK / tile_work.max(1)).max(1);
     let mut row_cuts: Vec<usize> = (0..n_rows).step_by(ROWS_PER_TASK).collect();
     row_cuts.push(n_rows);
     let mut column_cuts = Vec::new();
@@ -282,7 +319,7 @@ pub(super) fn multiply(
             }
         }
     };
-    if let [_] = cells[..] {
+    if cells.len() == 1 || rayon::current_num_threads() == 1 {
         cells.into_iter().for_each(work);
     } else {
         cells.into_par_iter().for_each(work);

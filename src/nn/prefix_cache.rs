@@ -9,10 +9,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use super::{
-    kv::{KvMemory, Segment},
-    prefix::MIN_SHARED,
-};
+use super::{kv::Segment, kv_memory::KvMemory, prefix::MIN_SHARED};
 
 /// Prompts that are remembered, as tokens alone: what the next have in common with
 /// them is kept.
@@ -190,8 +187,8 @@ mod tests {
     ) -> Arc<Segment> {
         let own = tokens.len() - parent.map_or(0, |parent| parent.end());
         let memory = cache.memory().clone();
-        let mut sequence =
-            Sequence::imagined(KvShape::example(), parent.cloned(), own, &memory).unwrap();
+        let shape = KvShape::example();
+        let mut sequence = Sequence::new(shape, parent.cloned(), own, &memory).unwrap();
         sequence.extend(own);
         let segment = sequence.freeze();
         cache.keep(tokens, &segment);

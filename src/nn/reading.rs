@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::{
     decoder::{Decoder, DecoderError, Step, Wanted},
-    kv::{KvMemoryError, Segment, Sequence},
+    kv::{KvShape, Segment, Sequence},
+    kv_memory::KvMemoryError,
     prefix::{Leaf, MIN_SHARED, PrefixTree},
     prefix_cache::PrefixCache,
 };
@@ -211,7 +212,11 @@ impl<'a> Reading<'a> {
             let memory = self.cache.memory();
             let result = match self.effort {
                 Effort::Read => self.decoder.sequence(prefix.clone(), capacity, memory),
-                Effort::Count => self.decoder.imagined(prefix.clone(), capacity, memory),
+                Effort::Count => {
+                    let shape = KvShape::of(self.decoder.config());
+                    let n_bytes = self.decoder.sequence_bytes(capacity);
+                    Sequence::imagined(shape, prefix.clone(), capacity, memory, n_bytes)
+                }
             };
             if result.is_ok() || is_hopeless || !self.cache.make_room() {
                 return result;

@@ -1,7 +1,7 @@
 //! The rotary embedding of positions.
 
 use super::{
-    config::{DecoderConfig, Rotation, RotationStyle},
+    config::{Rotation, RotationStyle},
     kernels::{Cpu, rotate_halves, rotate_pairs},
 };
 
@@ -19,19 +19,29 @@ pub(super) struct Angles {
     sines: Vec<f32>,
 }
 
+impl Angles {
+    /// One for each pair.
+    pub(super) fn cosines(&self) -> &[f32] {
+        &self.cosines
+    }
+
+    /// One for each pair.
+    pub(super) fn sines(&self) -> &[f32] {
+        &self.sines
+    }
+}
+
 impl Rotary {
-    /// `divisors` are those of the tensor `rope_freqs.weight`, one a pair, which
-    /// slow some pairs down for contexts longer than the model was first made for.
-    pub(super) fn new(config: &DecoderConfig, divisors: Option<&[f32]>) -> Self {
-        let Rotation { style, base, factor } = config.rotation;
-        let size = config.head_size;
-        let frequencies = (0..size / 2)
+    /// For heads of this size.
+    pub(super) fn new(rotation: &Rotation, head_size: usize) -> Self {
+        let Rotation { style, base, factor, divisors } = rotation;
+        let frequencies = (0..head_size / 2)
             .map(|pair| {
-                let frequency = 1.0 / base.powf((2 * pair) as f32 / size as f32) / factor;
-                frequency / divisors.map_or(1.0, |divisors| divisors[pair])
+                let frequency = 1.0 / base.powf((2 * pair) as f32 / head_size as f32) / factor;
+                frequency / divisors.as_ref().map_or(1.0, |divisors| divisors[pair])
             })
             .collect();
-        Self { style, frequencies }
+        Self { style: *style, frequencies }
     }
 
     /// The angles of one position, rounded to single precision before their

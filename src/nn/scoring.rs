@@ -9,7 +9,8 @@ use rayon::prelude::*;
 use super::{
     decoder::{Decoder, DecoderError, Step, Wanted},
     kernels::{Cpu, softmax},
-    kv::{KvMemoryError, Sequence},
+    kv::Sequence,
+    kv_memory::KvMemoryError,
     prefix_cache::PrefixCache,
     reading::{Effort, MAX_ROWS, Next, ReadError, Reading},
     sampling::FlawedLogits,

@@ -1,10 +1,13 @@
 //! Where a decoder's weights come from: tensors by name.
 
-use std::{collections::BTreeMap, io, ops::Range, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use candle_core::{CpuStorage, Tensor, quantized::GgmlDType};
+use half::{bf16, f16};
 use memmap2::Mmap;
+
+pub use super::model_error::ModelError;
 
 /// Named tensors, as `blk.0.attn_q.weight`: the names are those of GGUF files.
 pub trait Weights: Sync {
@@ -13,6 +16,11 @@ pub trait Weights: Sync {
 
     /// The tensor of this name, if there is one.
     fn find(&self, name: &str) -> Result<Option<RawTensor>, ModelError>;
+
+    /// What the file itself calls a tensor, for messages.
+    fn own_name(&self, name: &str) -> String {
+        name.to_owned()
+    }
 }
 
 /// A tensor as it lies in a file.
@@ -66,10 +74,26 @@ impl RawTensor {
     pub(super) fn rows(&self, rows: Range<usize>) -> Result<Vec<f32>, candle_core::Error> {
         let bytes = self.row_bytes();
         let part = &self.bytes[rows.start * bytes..rows.end * bytes];
-        if self.dtype == GgmlDType::F32 {
-            // Not by candle, which asks for an alignment that owned bytes may lack.
-            let (numbers, _) = part.as_chunks::<4>();
-            return Ok(numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect());
+        // Plain numbers not by candle, which asks for an alignment that they may lack.
+        let (halves, _) = part.as_chunks::<2>();
+        match self.dtype {
+            GgmlDType::F32 => {
+                let (numbers, _) = part.as_chunks::<4>();
+                return Ok(numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect());
+            }
+            GgmlDType::F16 => {
+                return Ok(halves
+                    .iter()
+                    .map(|bytes| f16::from_le_bytes(*bytes).to_f32())
+                    .collect());
+            }
+            GgmlDType::BF16 => {
+                return Ok(halves
+                    .iter()
+                    .map(|bytes| bf16::from_le_bytes(*bytes).to_f32())
+                    .collect());
+            }
+            _ => (),
         }
         let n_numbers = rows.len() * self.shape.last().copied().unwrap_or(1);
         match self.dtype.from_data(part.into()).dequantize(n_numbers)? {
@@ -91,7 +115,7 @@ pub(super) fn tensor(
 ) -> Result<RawTensor, ModelError> {
     optional_tensor(weights, name, shape)?.ok_or_else(|| ModelError::MissingTensor {
         file: weights.origin().to_owned(),
-        tensor: name.to_owned(),
+        tensor: weights.own_name(name),
     })
 }
 
@@ -109,12 +133,23 @@ pub(super) fn optional_tensor(
     if tensor.shape != shape {
         return Err(ModelError::WrongShape {
             file: weights.origin().to_owned(),
-            tensor: name.to_owned(),
+            tensor: weights.own_name(name),
             found: tensor.shape,
             expected: shape.to_vec(),
         });
     }
     Ok(Some(tensor))
+}
+
+/// Complains where a tensor is there that would have to be used.
+pub(super) fn refuse(weights: &dyn Weights, name: &str) -> Result<(), ModelError> {
+    match weights.find(name)? {
+        None => Ok(()),
+        Some(_) => Err(ModelError::UnreadTensor {
+            file: weights.origin().to_owned(),
+            tensor: weights.own_name(name),
+        }),
+    }
 }
 
 /// The numbers of a tensor of one dimension, in single precision.
@@ -141,10 +176,15 @@ pub(super) fn optional_vector(
         .transpose()
 }
 
-fn numbers(weights: &dyn Weights, name: &str, tensor: &RawTensor) -> Result<Vec<f32>, ModelError> {
+/// The numbers of a tensor of one dimension that was found by this name.
+pub(super) fn numbers(
+    weights: &dyn Weights,
+    name: &str,
+    tensor: &RawTensor,
+) -> Result<Vec<f32>, ModelError> {
     tensor.rows(0..1).map_err(|source| ModelError::Unreadable {
         file: weights.origin().to_owned(),
-        tensor: name.to_owned(),
+        tensor: weights.own_name(name),
         reason: source.to_string(),
     })
 }
@@ -170,115 +210,4 @@ impl Weights for BTreeMap<String, Tensor> {
             bytes: Bytes::Owned(Arc::new(bytes)),
         }))
     }
-}
-
-/// Why a model file cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ModelError {
-    /// The file cannot be read.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// It is another kind of file.
-    #[error("{file} is not a GGUF file: give a model in the GGUF format")]
-    NotGguf {
-        /// The file.
-        file: Utf8PathBuf,
-    },
-    /// The part before the weights cannot be read.
-    #[error(
-        "the header of {file} cannot be read ({reason}): the file is damaged or cut short, fetch it again"
-    )]
-    Header {
-        /// The file.
-        file: Utf8PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A tensor is of a type that is not read here.
-    #[error(
-        "{file} holds tensors of a type that is not supported ({reason}): use a file in F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0 or K-quants"
-    )]
-    UnsupportedTensorType {
-        /// The file.
-        file: Utf8PathBuf,
-        /// Which type.
-        reason: String,
-    },
-    /// The file ends before its last tensor does.
-    #[error(
-        "{file} is cut short: {tensor} ends at byte {end}, and the file has {size_bytes}; fetch it again"
-    )]
-    Truncated {
-        /// The file.
-        file: Utf8PathBuf,
-        /// The first tensor by name that is not all there.
-        tensor: String,
-        /// Where the tensor should end.
-        end: u64,
-        /// The size of the file.
-        size_bytes: u64,
-    },
-    /// A setting that is needed is not there.
-    #[error(
-        "{file} has no {key:?} in its metadata: convert the model again with a current converter"
-    )]
-    MissingKey {
-        /// The file.
-        file: Utf8PathBuf,
-        /// The key.
-        key: String,
-    },
-    /// A setting has a value that makes no sense.
-    #[error("{key:?} in the metadata of {file} is {value}, expected {expected}")]
-    WrongValue {
-        /// The file.
-        file: Utf8PathBuf,
-        /// The key.
-        key: String,
-        /// What it is.
-        value: String,
-        /// What it may be.
-        expected: String,
-    },
-    /// A tensor that is needed is not there.
-    #[error("{file} has no tensor {tensor:?}: the file is incomplete, fetch or convert it again")]
-    MissingTensor {
-        /// The file.
-        file: Utf8PathBuf,
-        /// The tensor.
-        tensor: String,
-    },
-    /// A tensor does not have the shape that the settings ask for.
-    #[error("{tensor:?} in {file} has the shape {found:?}, and its metadata asks for {expected:?}")]
-    WrongShape {
-        /// The file.
-        file: Utf8PathBuf,
-        /// The tensor.
-        tensor: String,
-        /// Its shape.
-        found: Vec<usize>,
-        /// The shape that it should have.
-        expected: Vec<usize>,
-    },
-    /// A tensor cannot be read.
-    #[error("{tensor:?} in {file} cannot be read: {reason}")]
-    Unreadable {
-        /// The file.
-        file: Utf8PathBuf,
-        /// The tensor.
-        tensor: String,
-        /// Why.
-        reason: String,
-    },
-    /// The model is of a kind that this program does not run.
-    #[error("{file} is a model of the kind {found:?}, and those that run here are: {supported}")]
-    UnsupportedArchitecture {
-        /// The file.
-        file: Utf8PathBuf,
-        /// The kind.
-        found: String,
-        /// The kinds that are supported.
-        supported: String,
-    },
 }

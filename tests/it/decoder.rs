@@ -5,8 +5,7 @@ use std::sync::Arc;
 use candle_core::{DType, Device, Tensor};
 use candle_transformers::models::{llama, qwen2, qwen3};
 use unimatch::nn::{
-    Cpu, CpuLevel, Decoder, DecoderConfig, DecoderError, KvMemory, Rotation, RotationStyle, Step,
-    Wanted,
+    Cpu, CpuLevel, Decoder, DecoderConfig, DecoderError, KvMemory, RotationStyle, Step, Wanted,
 };
 
 use crate::tiny::{self, Weights, logits, memory, step, tokens};
@@ -44,12 +43,12 @@ fn llama_config(config: &DecoderConfig) -> llama::Config {
         hidden_size: config.hidden_size,
         intermediate_size: config.intermediate_size,
         vocab_size: config.vocabulary_size,
-        num_hidden_layers: config.n_layers,
+        num_hidden_layers: config.n_layers(),
         num_attention_heads: config.n_heads,
         num_key_value_heads: config.n_kv_heads,
         use_flash_attn: false,
         rms_norm_eps: f64::from(config.norm_epsilon),
-        rope_theta: config.rotation.base,
+        rope_theta: config.layers[0].rotation.base,
         bos_token_id: None,
         eos_token_id: None,
         rope_scaling: None,
@@ -68,7 +67,7 @@ fn check_llama(decoder: &Decoder, weights: &Weights, config: &llama::Config) {
 fn a_llama_predicts_as_candle_says_in_either_order_of_its_heads() {
     for style in [RotationStyle::Halves, RotationStyle::Pairs] {
         let mut config = tiny::config();
-        config.rotation = Rotation { style, base: 500.0, factor: 1.0 };
+        config.layers = tiny::layers(2, style, 500.0);
         let weights = Weights::new(&config);
         check_llama(&weights.decoder(Cpu::detect()), &weights, &llama_config(&config));
     }
@@ -76,8 +75,7 @@ fn a_llama_predicts_as_candle_says_in_either_order_of_its_heads() {
 
 #[test]
 fn rotations_slowed_down_pair_by_pair_are_those_of_llama_3_1() {
-    let config = tiny::config();
-    let weights = Weights::new(&config);
+    let mut config = tiny::config();
     let scaling = llama::Llama3RopeConfig {
         factor: 8.0,
         low_freq_factor: 1.0,
@@ -90,10 +88,11 @@ fn rotations_slowed_down_pair_by_pair_are_those_of_llama_3_1() {
     let slope = |length: f32| (64.0 / length - 1.0) / 3.0;
     let between = slope(2.0 * std::f32::consts::PI * 10.0);
     let divisors = [1.0, 1.0 / ((1.0 - between) / 8.0 + between), 8.0, 8.0];
-    let mut tensors = weights.renamed();
-    let divisors = Tensor::new(&divisors, &Device::Cpu).unwrap();
-    tensors.insert("rope_freqs.weight".to_owned(), divisors);
-    let decoder = Decoder::load(config.clone(), &tensors, Cpu::detect()).unwrap();
+    for layer in &mut config.layers {
+        layer.rotation.divisors = Some(Arc::from(divisors));
+    }
+    let weights = Weights::new(&config);
+    let decoder = weights.decoder(Cpu::detect());
     let config = llama::Config { rope_scaling: Some(scaling), ..llama_config(&config) };
     check_llama(&decoder, &weights, &config);
 }
@@ -106,14 +105,14 @@ fn biases_are_those_of_qwen2() {
         vocab_size: config.vocabulary_size,
         hidden_size: config.hidden_size,
         intermediate_size: config.intermediate_size,
-        num_hidden_layers: config.n_layers,
+        num_hidden_layers: config.n_layers(),
         num_attention_heads: config.n_heads,
         num_key_value_heads: config.n_kv_heads,
         max_position_embeddings: config.context_length,
         sliding_window: config.context_length,
-        max_window_layers: config.n_layers,
+        max_window_layers: config.n_layers(),
         tie_word_embeddings: false,
-        rope_theta: f64::from(config.rotation.base),
+        rope_theta: f64::from(config.layers[0].rotation.base),
         rms_norm_eps: f64::from(config.norm_epsilon),
         use_sliding_window: false,
         hidden_act: candle_nn::Activation::Silu,
@@ -132,16 +131,16 @@ fn norms_of_heads_are_those_of_qwen3() {
         vocab_size: config.vocabulary_size,
         hidden_size: config.hidden_size,
         intermediate_size: config.intermediate_size,
-        num_hidden_layers: config.n_layers,
+        num_hidden_layers: config.n_layers(),
         num_attention_heads: config.n_heads,
         head_dim: config.head_size,
         attention_bias: false,
         num_key_value_heads: config.n_kv_heads,
         max_position_embeddings: config.context_length,
         sliding_window: None,
-        max_window_layers: config.n_layers,
+        max_window_layers: config.n_layers(),
         tie_word_embeddings: false,
-        rope_theta: f64::from(config.rotation.base),
+        rope_theta: f64::from(config.layers[0].rotation.base),
         rms_norm_eps: f64::from(config.norm_epsilon),
         use_sliding_window: false,
         hidden_act: candle_nn::Activation::Silu,
@@ -154,7 +153,10 @@ fn norms_of_heads_are_those_of_qwen3() {
 
 #[test]
 fn a_sequence_may_be_longer_than_4096_tokens() {
-    let config = DecoderConfig { n_layers: 1, ..tiny::config() };
+    let config = DecoderConfig {
+        layers: tiny::layers(1, RotationStyle::Halves, 10_000.0),
+        ..tiny::config()
+    };
     let weights = Weights::new(&config);
     let decoder = weights.decoder(Cpu::detect());
     let all = tokens(4500, 3);

@@ -7,7 +7,7 @@ use candle_core::{
 };
 use unimatch::{
     backend::local::{LocalBackend, LocalError, LocalOptions},
-    nn::{Cpu, Decoder, GgufFile, ModelError},
+    nn::{Cpu, Decoder, GgufFile, ModelError, WeightType},
 };
 
 use crate::{clockwork::Clockwork, material};
@@ -41,7 +41,7 @@ fn the_real_model_opens() {
     let file = GgufFile::open(&material::model("SmolLM2-135M-Instruct.Q4_1.gguf")).unwrap();
     let decoder = Decoder::from_gguf(&file, Cpu::detect()).unwrap();
     let config = decoder.config();
-    assert_eq!((config.n_layers, config.n_heads, config.n_kv_heads), (30, 9, 3));
+    assert_eq!((config.n_layers(), config.n_heads, config.n_kv_heads), (30, 9, 3));
     assert_eq!((config.hidden_size, config.intermediate_size, config.head_size), (576, 1536, 64));
     assert_eq!((config.vocabulary_size, config.context_length), (49_152, 8192));
 }
@@ -68,7 +68,8 @@ fn what_is_missing_or_wrong_is_named_with_the_file() {
             file.metadata.insert("llama.attention.head_count_kv".into(), Value::U32(3));
         }),
         complaint(|file| {
-            file.metadata.insert("llama.rope.scaling.type".into(), Value::String("yarn".into()));
+            file.metadata
+                .insert("llama.rope.scaling.type".into(), Value::String("longrope".into()));
         }),
         complaint(|file| {
             file.tensors.remove("blk.0.ffn_up.weight");
@@ -81,12 +82,12 @@ fn what_is_missing_or_wrong_is_named_with_the_file() {
         complaints,
         [
             "FILE has no \"general.architecture\" in its metadata: convert the model again with a current converter",
-            "FILE is a model of the kind \"rwkv6\", and those that run here are: llama",
-            "FILE is a model of the kind \"llama with 8 experts\", and those that run here are: llama",
+            "FILE is a model of the kind \"rwkv6\", and those that run here are: llama, qwen2, qwen3, gemma3",
+            "FILE is a model of the kind \"llama with 8 experts\", and those that run here are: llama, qwen2, qwen3, gemma3",
             "FILE has no \"llama.block_count\" in its metadata: convert the model again with a current converter",
-            "\"llama.attention.head_count\" in the metadata of FILE is I32(-1), expected a number from 0 on",
-            "\"llama.attention.head_count_kv\" in the metadata of FILE is 3, expected a part of the heads",
-            "\"llama.rope.scaling.type\" in the metadata of FILE is \"yarn\", expected `none` or `linear`",
+            "\"llama.attention.head_count\" in FILE is I32(-1), expected a number from 0 on",
+            "\"llama.attention.head_count_kv\" in FILE is 3, expected a part of the heads",
+            "\"llama.rope.scaling.type\" in FILE is \"longrope\", expected `none`, `linear` or `yarn`",
             "FILE has no tensor \"blk.0.ffn_up.weight\": the file is incomplete, fetch or convert it again",
             "\"blk.0.attn_k.weight\" in FILE has the shape [4, 262], and its metadata asks for [2, 262]",
         ]
@@ -131,6 +132,17 @@ fn a_damaged_header_gives_an_error_and_no_panic() {
 }
 
 #[test]
+fn an_alignment_that_is_none_is_refused() {
+    for alignment in [Value::U32(0), Value::U8(0), Value::I16(0), Value::U32(24)] {
+        let complaint = complaint(|file| {
+            file.metadata.insert("general.alignment".into(), alignment);
+        });
+        assert!(complaint.starts_with("\"general.alignment\" in FILE is "), "{complaint}");
+        assert!(complaint.contains("expected a power of two"), "{complaint}");
+    }
+}
+
+#[test]
 fn another_kind_of_file_is_not_taken_for_a_model() {
     with_file(|folder| {
         let path = folder.join("essay.txt");
@@ -172,7 +184,8 @@ fn a_tokenizer_of_another_model_is_noticed() {
             clockwork.tensors.insert(name.into(), tensor(&shape, GgmlDType::F32));
         }
         let path = clockwork.write(folder);
-        let error = LocalBackend::open(&path, &LocalOptions::default()).err().unwrap();
+        let error =
+            LocalBackend::open(&path, WeightType::Auto, &LocalOptions::default()).err().unwrap();
         assert!(matches!(
             error,
             LocalError::Vocabulary { n_tokens: 262, vocabulary_size: 200, .. }

@@ -11,7 +11,7 @@ use unimatch::{
     },
     nn::{
         Cpu, Decoder, Generated, GenerationError, GenerationJob, GenerationLimits, GgufFile,
-        Recipient, SamplingRules, generate,
+        Recipient, SamplingRules, WeightType, generate,
     },
     prompt::{Prompt, PromptFormat, TokenCounter},
 };
@@ -42,7 +42,7 @@ fn raw(user: &str) -> Request {
 }
 
 fn open(path: &Utf8Path) -> LocalBackend {
-    LocalBackend::open(path, &LocalOptions::default()).unwrap()
+    LocalBackend::open(path, WeightType::Auto, &LocalOptions::default()).unwrap()
 }
 
 /// A backend that follows chains of tokens.
@@ -167,7 +167,7 @@ fn company_threads_and_limits_change_no_reply() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let options =
         LocalOptions { pool: Some(Arc::new(pool)), max_sequences: 2, ..LocalOptions::default() };
-    let backend = LocalBackend::open(&path, &options).unwrap();
+    let backend = LocalBackend::open(&path, WeightType::Auto, &options).unwrap();
     assert_eq!(texts(&backend, &requests), alone);
     let prompts: Vec<Prompt> = requests.into_iter().map(|request| request.prompt).collect();
     let plan = backend.plan(&prompts);

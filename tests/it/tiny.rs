@@ -8,15 +8,15 @@ use candle_nn::VarBuilder;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use unimatch::nn::{
-    Activation, Cpu, Decoder, DecoderConfig, KvMemory, Logits, Rotation, RotationStyle, Sequence,
-    Step, Wanted,
+    Activation, Cpu, Decoder, DecoderConfig, KvMemory, LayerAttention, Logits, Rotation,
+    RotationStyle, Sequence, Step, Wanted,
 };
 
 /// The sizes that the tests use: heads that share keys, and a width of the
 /// feed-forward part that is no multiple of sixteen.
 pub(crate) fn config() -> DecoderConfig {
     DecoderConfig {
-        n_layers: 2,
+        layers: layers(2, RotationStyle::Halves, 10_000.0),
         hidden_size: 48,
         intermediate_size: 100,
         n_heads: 6,
@@ -26,8 +26,15 @@ pub(crate) fn config() -> DecoderConfig {
         context_length: 5000,
         norm_epsilon: 1e-5,
         activation: Activation::Silu,
-        rotation: Rotation { style: RotationStyle::Halves, base: 10_000.0, factor: 1.0 },
+        embedding_scale: None,
+        query_scale: 1.0 / 8.0_f32.sqrt(),
     }
+}
+
+/// Layers that are all alike and see everything.
+pub(crate) fn layers(count: usize, style: RotationStyle, base: f32) -> Vec<LayerAttention> {
+    let rotation = Rotation { style, base, factor: 1.0, divisors: None };
+    vec![LayerAttention { window: None, rotation }; count]
 }
 
 /// Random weights by the names of Hugging Face.
@@ -51,7 +58,7 @@ impl Weights {
         weights.matrix("model.embed_tokens", config.vocabulary_size, hidden);
         weights.matrix("lm_head", config.vocabulary_size, hidden);
         weights.norm("model.norm", hidden);
-        for layer in 0..config.n_layers {
+        for layer in 0..config.n_layers() {
             let name = |part: &str| format!("model.layers.{layer}.{part}");
             weights.norm(&name("input_layernorm"), hidden);
             weights.norm(&name("post_attention_layernorm"), hidden);
@@ -68,7 +75,7 @@ impl Weights {
 
     /// Adds biases to queries, keys and values.
     pub(crate) fn with_biases(mut self) -> Self {
-        for layer in 0..self.config.n_layers {
+        for layer in 0..self.config.n_layers() {
             for (part, n_heads) in [
                 ("q", self.config.n_heads),
                 ("k", self.config.n_kv_heads),
@@ -84,7 +91,7 @@ impl Weights {
 
     /// Adds norms of query and key heads.
     pub(crate) fn with_head_norms(mut self) -> Self {
-        for layer in 0..self.config.n_layers {
+        for layer in 0..self.config.n_layers() {
             for part in ["q_norm", "k_norm"] {
                 self.norm(&format!("model.layers.{layer}.self_attn.{part}"), self.config.head_size);
             }
@@ -119,7 +126,7 @@ impl Weights {
         self.tensors
             .iter()
             .map(|(name, tensor)| {
-                let tensor = match self.config.rotation.style {
+                let tensor = match self.config.layers[0].rotation.style {
                     RotationStyle::Pairs if name.contains(".q_proj") => {
                         pairs_of_halves(tensor, self.config.n_heads)
                     }
@@ -139,7 +146,8 @@ impl Weights {
     }
 }
 
-fn gguf_name(name: &str) -> String {
+/// The name in GGUF files of a tensor of Hugging Face.
+pub(crate) fn gguf_name(name: &str) -> String {
     const PARTS: [(&str, &str); 14] = [
         ("model.embed_tokens", "token_embd"),
         ("lm_head", "output"),
@@ -159,7 +167,8 @@ fn gguf_name(name: &str) -> String {
     PARTS.iter().fold(name.to_owned(), |name, (theirs, ours)| name.replace(theirs, ours))
 }
 
-fn pairs_of_halves(tensor: &Tensor, n_heads: usize) -> Tensor {
+/// The rows of queries or keys as llama.cpp's converter orders them.
+pub(crate) fn pairs_of_halves(tensor: &Tensor, n_heads: usize) -> Tensor {
     let (n_outputs, n_inputs) = tensor.dims2().unwrap();
     let halves = tensor.reshape((n_heads, 2, n_outputs / n_heads / 2, n_inputs)).unwrap();
     halves.transpose(1, 2).unwrap().reshape((n_outputs, n_inputs)).unwrap()

@@ -8,15 +8,15 @@ use std::{
 use camino::Utf8Path;
 use rayon::prelude::*;
 
-use super::{LocalError, LocalOptions, speech::Speech, stop::first_stop};
+use super::{LocalError, LocalOptions, opened::Opened, speech::Speech, stop::first_stop};
 use crate::{
     backend::{
         Backend, BackendError, Completion, Deliver, FinishReason, Request, Sampling, Scoring, Usage,
     },
     nn::{
-        ChatTemplate, Crew, Decoder, Generated, GenerationEnd, GenerationError, GenerationJob,
-        GgufFile, PrefillCount, PrefixCache, PrefixTree, Recipient, SamplingRules, SpecialTokens,
-        Tokenizer, generate_with, rehearse,
+        Crew, Decoder, Devices, Generated, GenerationEnd, GenerationError, GenerationJob,
+        ModelFile, PrefillCount, PrefixCache, PrefixTree, Recipient, SamplingRules, SpecialTokens,
+        Tokenizer, WeightType, generate_with, rehearse,
     },
     prompt::{Prompt, TokenCounter},
 };
@@ -24,7 +24,8 @@ use crate::{
 /// A decoder on this machine.
 ///
 /// A reply hangs on its own request alone, bit for bit, and on the model file: on
-/// no other request, and on none of the options.
+/// no other request, and on none of the options. On a GPU, other requests may change
+/// the rounding of the last bits.
 ///
 /// What prompts begin with alike is read once for all calls, as long as the memory
 /// for keys and values holds it.
@@ -38,15 +39,22 @@ pub struct LocalBackend {
 }
 
 impl LocalBackend {
-    /// Opens a GGUF file with a decoder, its tokenizer and maybe its chat template.
-    pub fn open(path: &Utf8Path, options: &LocalOptions) -> Result<Self, LocalError> {
-        let file = GgufFile::open(path)?;
-        let tokenizer = Tokenizer::from_gguf(file.content())
-            .map_err(|source| LocalError::Tokenizer { file: path.to_owned(), source })?;
-        let template = ChatTemplate::from_gguf(file.content())
-            .map_err(|source| LocalError::Template { file: path.to_owned(), source })?;
-        let decoder = in_pool(options, || Decoder::from_gguf(&file, options.cpu))?;
-        let (n_tokens, vocabulary_size) = (tokenizer.n_tokens(), decoder.config().vocabulary_size);
+    /// Opens a GGUF file, or a folder of Hugging Face, with a decoder, its tokenizer
+    /// and maybe its chat template. The matrices are kept as `dtype`.
+    pub fn open(
+        path: &Utf8Path,
+        dtype: WeightType,
+        options: &LocalOptions,
+    ) -> Result<Self, LocalError> {
+        let file = ModelFile::open(path)?;
+        let Opened { speech, end_ids } = Opened::of(&file, path)?;
+        let devices = options.device.open()?;
+        let decoder = in_pool(options, || match &devices {
+            Devices::Kernels => Decoder::open(&file, dtype, options.cpu),
+            Devices::Candle(devices) => Decoder::open_on_devices(&file, dtype, devices),
+        })?;
+        let vocabulary_size = decoder.config().vocabulary_size;
+        let n_tokens = speech.tokenizer.n_base_tokens();
         if n_tokens > vocabulary_size {
             return Err(LocalError::Vocabulary {
                 file: path.to_owned(),
@@ -54,8 +62,6 @@ impl LocalBackend {
                 vocabulary_size,
             });
         }
-        let speech = Speech { tokenizer, template };
-        let end_ids = speech.end_ids();
         let name = path.file_name().unwrap_or(path.as_str());
         let id = format!("local:{name}");
         let cache = Mutex::new(PrefixCache::new(options.kv_memory_bytes));

@@ -2,7 +2,7 @@
 
 use camino::Utf8PathBuf;
 
-use crate::nn::{ChatError, ModelError, TokenizerError};
+use crate::nn::{ChatError, DeviceError, ModelError, TokenizerError};
 
 /// Why a local model cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +11,9 @@ pub enum LocalError {
     /// The model file is not as it should be.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The device cannot be used.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// The tokenizer in the file cannot be used.
     #[error("the tokenizer of {file} cannot be used")]
     Tokenizer {
@@ -29,9 +32,17 @@ pub enum LocalError {
         #[source]
         source: ChatError,
     },
+    /// The settings of the model's replies cannot be read.
+    #[error("{file} is not the JSON that it should be ({reason}): fetch it again")]
+    Settings {
+        /// The file.
+        file: Utf8PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// Tokenizer and weights are not of the same model.
     #[error(
-        "the tokenizer of {file} has {n_tokens} tokens and its weights {vocabulary_size}: convert the model again"
+        "the tokenizer of {file} has {n_tokens} tokens and its weights {vocabulary_size}: fetch or convert the model again"
     )]
     Vocabulary {
         /// The file.

@@ -3,6 +3,7 @@
 mod decoder;
 mod error;
 mod inquiry;
+mod opened;
 mod options;
 mod scoring;
 mod speech;

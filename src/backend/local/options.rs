@@ -1,15 +1,17 @@
-//! How a local model is run. Nothing here changes a reply.
+//! How a local model is run. Of this only the kind of device changes a reply.
 
 use std::sync::Arc;
 
 use rayon::ThreadPool;
 
-use crate::nn::Cpu;
+use crate::nn::{Cpu, DeviceChoice};
 
-/// How a local model is run. Nothing here changes a reply.
+/// How a local model is run. Of this only the kind of device changes a reply.
 #[derive(Clone, Debug)]
 pub struct LocalOptions {
-    /// The instructions to use.
+    /// Where the model runs.
+    pub device: DeviceChoice,
+    /// The instructions of the processor to use.
     pub cpu: Cpu,
     /// The threads that do the work; `None` for the global ones of `rayon`.
     pub pool: Option<Arc<ThreadPool>>,
@@ -21,9 +23,15 @@ pub struct LocalOptions {
 }
 
 impl Default for LocalOptions {
-    /// The best instructions of this machine, the global threads, 4 GiB and 8
+    /// The processor, its best instructions, the global threads, 4 GiB and 8
     /// replies: with more the processor gains nothing, and a kill loses more of them.
     fn default() -> Self {
-        Self { cpu: Cpu::detect(), pool: None, kv_memory_bytes: 4 << 30, max_sequences: 8 }
+        Self {
+            device: DeviceChoice::Cpu,
+            cpu: Cpu::detect(),
+            pool: None,
+            kv_memory_bytes: 4 << 30,
+            max_sequences: 8,
+        }
     }
 }

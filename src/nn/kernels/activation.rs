@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use super::{
-    block::DEPTH,
+    codes::DEPTH,
     simd::{LANES, Lanes, Simd},
 };
 
@@ -22,8 +22,23 @@ pub(in crate::nn) struct QuantizedBlock {
     pub(super) scale: f32,
     /// The sum of the codes.
     pub(super) sum: i32,
+    /// The sum of the first sixteen codes, and that of the others above it: sixteen
+    /// bits each.
+    pub(super) side_sums: i32,
     /// The sum of the codes times the scale.
     pub(super) scaled_sum: f32,
+}
+
+impl QuantizedBlock {
+    /// One code.
+    pub(super) fn code(&self, input: usize) -> i32 {
+        i32::from(self.words[input / 4].to_le_bytes()[input % 4].cast_signed())
+    }
+
+    /// The sum of the first sixteen codes, and that of the others.
+    pub(super) fn side_sums(&self) -> [i32; 2] {
+        [self.side_sums << 16 >> 16, self.side_sums >> 16]
+    }
 }
 
 /// The rows of a matrix, every 32 inputs with a scale of their own.
@@ -88,6 +103,7 @@ fn quantize_block<S: Simd>(simd: S, values: &[Lanes; 2]) -> QuantizedBlock {
     let mut block = QuantizedBlock {
         scale: greatest / 127.0 + flaw,
         sum: low_sum + high_sum,
+        side_sums: low_sum & 0xffff | high_sum << 16,
         ..Default::default()
     };
     let words = block.words.iter_mut();
@@ -123,6 +139,9 @@ mod tests {
                 let blocks = quantized(Cpu::with_level(level).unwrap(), &row);
                 for (block, inputs) in blocks.iter().zip(row.chunks(DEPTH)) {
                     let codes = codes(block);
+                    let sides = [&codes[..16], &codes[16..]];
+                    let sums = sides.map(|side| side.iter().map(|&code| i32::from(code)).sum::<i32>());
+                    prop_assert_eq!(block.side_sums(), sums);
                     prop_assert_eq!(block.sum, codes.iter().map(|&code| i32::from(code)).sum::<i32>());
                     for (&code, input) in codes.iter().zip(inputs) {
                         prop_assert!(code >= -127);

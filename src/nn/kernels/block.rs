@@ -3,19 +3,36 @@
 //!
 //! A weight is `scale * (code - OFFSET)` in the symmetric formats and
 //! `scale * code + minimum` in the others, each output with its own scale and
-//! minimum. Inputs stand in groups of four, the unit of the integer products.
+//! minimum.
 
-use super::{file_block::FileBlock, simd::LANES};
+use half::f16;
 
-/// Inputs of a block; all quantised formats here have a scale for every 32.
-pub(in crate::nn) const DEPTH: usize = 32;
+use super::{
+    activation::QuantizedBlock,
+    codes::{Codes, DEPTH, HALF},
+    file_block::FileBlock,
+    simd::LANES,
+};
 
-/// The outputs of half a block: one register of AVX2 holds four inputs of each.
-pub(in crate::nn) const HALF: usize = LANES / 2;
+/// A format of packed weights: one value holds those from `32 * N_BLOCKS` inputs to
+/// sixteen outputs. The kernels for each instruction set have traits of their own
+/// above this one, which give the same numbers for eight or sixteen outputs at once.
+pub(in crate::nn) trait Format: Copy + Send + Sync {
+    /// All weights zero.
+    const ZERO: Self;
+    /// How many blocks of 32 inputs it holds.
+    const N_BLOCKS: usize;
+    /// Whether there are minima.
+    const HAS_MINIMA: bool;
 
-/// Four inputs of each of the sixteen outputs, a byte a code: two halves of eight
-/// outputs, the four inputs of an output side by side.
-type Group = [[u8; 4 * HALF]; 2];
+    /// The exact product of the codes of one output with 32 inputs, in units of both
+    /// scales.
+    fn sum(&self, block: usize, output: usize, inputs: &QuantizedBlock) -> i32;
+    /// The scale of one output.
+    fn scale(&self, block: usize, output: usize) -> f32;
+    /// The minimum of one output; zero where there are none.
+    fn minimum(&self, block: usize, output: usize) -> f32;
+}
 
 /// A half-precision number for each of the sixteen outputs, in two halves of eight.
 pub(in crate::nn) type Halves = [[u16; HALF]; 2];
@@ -32,20 +49,6 @@ pub(in crate::nn) struct Block<C, M> {
     pub(super) codes: C,
 }
 
-/// How codes lie in a block.
-pub(in crate::nn) trait Codes: Copy + Send + Sync {
-    /// All codes zero.
-    const ZERO: Self;
-    /// What a symmetric format takes off a code.
-    const OFFSET: i32;
-
-    /// Sets the codes of one output, zero so far; of eight-bit codes, the bits of
-    /// an `i8`.
-    fn set(&mut self, output: usize, codes: &[u8; DEPTH]);
-    /// Gets one code.
-    fn get(&self, output: usize, input: usize) -> i32;
-}
-
 /// Whether a format has minima.
 pub(in crate::nn) trait Minima: Copy + Send + Sync {
     /// None, or all zero.
@@ -59,90 +62,9 @@ pub(in crate::nn) trait Minima: Copy + Send + Sync {
     fn bits(&self) -> &Halves;
 }
 
-/// Codes of four bits, as in `Q4_0` and `Q4_1`. Group `g` of the eight lies in the
-/// low halves of the bytes of array `g`, or in the high halves of array `g - 4`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(in crate::nn) struct Codes4(pub(super) [Group; 4]);
-
-/// Codes of five bits, as in `Q5_0` and `Q5_1`: four as in [`Codes4`]; the highest
-/// of group `g` is bit `g` of the byte at the same place.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(in crate::nn) struct Codes5 {
-    pub(super) low: Codes4,
-    pub(super) high: Group,
-}
-
-/// Codes of eight bits with a sign, as in `Q8_0`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(in crate::nn) struct Codes8(pub(super) [Group; 8]);
-
 /// No minimum: a symmetric format.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::nn) struct NoMinimum;
-
-/// Where the code of an output and an input lies: group, half, byte.
-fn place(output: usize, input: usize) -> (usize, usize, usize) {
-    (input / 4, output / HALF, output % HALF * 4 + input % 4)
-}
-
-const EMPTY: Group = [[0; 4 * HALF]; 2];
-
-impl Codes for Codes4 {
-    const ZERO: Self = Self([EMPTY; 4]);
-    const OFFSET: i32 = 8;
-
-    fn set(&mut self, output: usize, codes: &[u8; DEPTH]) {
-        for input in 0..DEPTH / 2 {
-            let (group, half, byte) = place(output, input);
-            self.0[group][half][byte] = codes[input] & 15 | codes[input + DEPTH / 2] << 4;
-        }
-    }
-
-    fn get(&self, output: usize, input: usize) -> i32 {
-        let (group, half, byte) = place(output, input);
-        let pair = self.0[group % 4][half][byte];
-        i32::from(if group < 4 { pair & 15 } else { pair >> 4 })
-    }
-}
-
-impl Codes for Codes5 {
-    const ZERO: Self = Self { low: Codes4::ZERO, high: EMPTY };
-    const OFFSET: i32 = 16;
-
-    fn set(&mut self, output: usize, codes: &[u8; DEPTH]) {
-        self.low.set(output, codes);
-        for (input, code) in codes.iter().enumerate() {
-            let (group, half, byte) = place(output, input);
-            self.high[half][byte] |= (code >> 4 & 1) << group;
-        }
-    }
-
-    fn get(&self, output: usize, input: usize) -> i32 {
-        let (group, half, byte) = place(output, input);
-        let high = self.high[half][byte] >> group & 1;
-        self.low.get(output, input) | i32::from(high) << 4
-    }
-}
-
-impl Codes for Codes8 {
-    const ZERO: Self = Self([EMPTY; 8]);
-    const OFFSET: i32 = 0;
-
-    fn set(&mut self, output: usize, codes: &[u8; DEPTH]) {
-        for (input, &code) in codes.iter().enumerate() {
-            let (group, half, byte) = place(output, input);
-            self.0[group][half][byte] = code;
-        }
-    }
-
-    fn get(&self, output: usize, input: usize) -> i32 {
-        let (group, half, byte) = place(output, input);
-        i32::from(self.0[group][half][byte].cast_signed())
-    }
-}
 
 impl Minima for NoMinimum {
     const ZERO: Self = Self;
@@ -169,10 +91,6 @@ impl Minima for Halves {
 }
 
 impl<C: Codes, M: Minima> Block<C, M> {
-    /// A block whose weights are all zero.
-    pub(in crate::nn) const ZERO: Self =
-        Self { scales: [[0; HALF]; 2], minima: M::ZERO, codes: C::ZERO };
-
     /// Sets the weights of one output of a block that is zero so far.
     pub(in crate::nn) fn set(&mut self, output: usize, weights: &FileBlock) {
         self.scales[output / HALF][output % HALF] = weights.scale;
@@ -181,32 +99,37 @@ impl<C: Codes, M: Minima> Block<C, M> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
+impl<C: Codes, M: Minima> Format for Block<C, M> {
+    const ZERO: Self = Self { scales: [[0; HALF]; 2], minima: M::ZERO, codes: C::ZERO };
+    const N_BLOCKS: usize = 1;
+    const HAS_MINIMA: bool = M::PRESENT;
 
-    fn check<C: Codes>(all: &[[u8; DEPTH]], bits: u32, value: impl Fn(u8) -> i32) {
-        let mask = u8::try_from((1_u32 << bits) - 1).unwrap();
-        let mut codes = C::ZERO;
-        for (output, row) in all.iter().enumerate() {
-            codes.set(output, &row.map(|code| code & mask));
-        }
-        for (output, row) in all.iter().enumerate() {
-            for (input, code) in row.iter().enumerate() {
-                assert_eq!(codes.get(output, input), value(code & mask));
-            }
-        }
+    fn sum(&self, _block: usize, output: usize, inputs: &QuantizedBlock) -> i32 {
+        let sum = code_sum(&self.codes, output, inputs, 0..DEPTH);
+        if M::PRESENT { sum } else { sum - C::OFFSET * inputs.sum }
     }
 
-    proptest! {
-        #[test]
-        fn a_block_gives_its_codes_back(
-            all in proptest::collection::vec(proptest::array::uniform32(any::<u8>()), LANES)
-        ) {
-            check::<Codes4>(&all, 4, i32::from);
-            check::<Codes5>(&all, 5, i32::from);
-            check::<Codes8>(&all, 8, |code| i32::from(code.cast_signed()));
-        }
+    fn scale(&self, _block: usize, output: usize) -> f32 {
+        single(&self.scales, output)
     }
+
+    fn minimum(&self, _block: usize, output: usize) -> f32 {
+        single(self.minima.bits(), output)
+    }
+}
+
+/// The number of one output.
+pub(super) fn single(halves: &Halves, output: usize) -> f32 {
+    debug_assert!(output < LANES);
+    f16::from_bits(halves[output / HALF][output % HALF]).to_f32()
+}
+
+/// The sum of codes times inputs, over some of the 32.
+pub(super) fn code_sum<C: Codes>(
+    codes: &C,
+    output: usize,
+    inputs: &QuantizedBlock,
+    range: std::ops::Range<usize>,
+) -> i32 {
+    range.map(|input| codes.get(output, input) * inputs.code(input)).sum()
 }

@@ -1,6 +1,6 @@
 //! Quantised weights as a GGUF file has them: 32 of one output at a time.
 
-use super::block::DEPTH;
+use super::codes::DEPTH;
 
 /// 32 weights of one output.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,8 @@
 //! Products of eight-bit rows with quantised weights, for AVX2.
 //!
-//! `vpmaddubsw` multiplies unsigned by signed bytes and adds neighbours in
-//! sixteen bits, saturating; every use below says why it cannot saturate. Four
-//! inputs of a row are spread over a register that holds four weights of each
-//! of eight outputs, so that no sum ever crosses outputs.
+//! Four rows meet sixteen outputs at a time: the eight sums of a block then stay in
+//! registers, four inputs of a row are spread over a register once for both halves
+//! of the outputs, and weights are unpacked once for the four rows.
 
 #![expect(unsafe_code, reason = "instructions that only some processors have")]
 #![expect(
@@ -13,255 +12,287 @@
 
 use std::{
     arch::x86_64::{
-        __m128i, __m256, __m256i, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32,
-        _mm256_and_si256, _mm256_cvtepi32_ps, _mm256_cvtph_ps, _mm256_fmadd_ps, _mm256_madd_epi16,
-        _mm256_maddubs_epi16, _mm256_mul_ps, _mm256_or_si256, _mm256_set1_epi8, _mm256_set1_epi16,
-        _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_ps, _mm256_setzero_si256,
-        _mm256_sign_epi8, _mm256_slli_epi16, _mm256_srli_epi16, _mm256_sub_epi32,
+        __m128i, __m256, __m256i, _MM_HINT_T0, _mm_cvtsi64_si128, _mm_prefetch, _mm256_blend_epi16,
+        _mm256_cvtepi8_epi32, _mm256_cvtepi32_ps, _mm256_cvtepu8_epi32, _mm256_cvtph_ps,
+        _mm256_fmadd_ps, _mm256_madd_epi16, _mm256_mul_ps, _mm256_set1_epi32, _mm256_set1_ps,
+        _mm256_setzero_ps, _mm256_slli_epi32, _mm256_sub_epi32,
     },
     mem::transmute,
 };
 
 use super::{
     activation::QuantizedBlock,
-    block::{Block, Codes, Codes4, Codes5, Codes8, HALF, Minima},
-    integer::MAX_ROWS,
+    block::{Block, Format, Halves, Minima},
+    codes::{Codes, Codes6, HALF},
+    codes_avx2::{Avx2Codes, Loops, side_sums},
+    integer::RowSpan,
     simd::Lanes,
     simd_avx2::Avx2,
+    super_block::{SubBlock6, SuperBlock, SuperBlock6},
 };
 
-/// Codes that AVX2 can multiply.
-pub(in crate::nn) trait Avx2Codes: Codes {
-    /// The exact sums of codes times inputs, of the eight outputs of one half
-    /// and of `R` rows.
+/// How far ahead weights are fetched: the processor itself stops at the end of a
+/// page, and a step of one row needs them faster than memory answers.
+const BYTES_AHEAD: usize = 2048;
+
+/// Whole numbers of both halves of the outputs, for each of `R` rows.
+pub(super) type Sums<const R: usize> = [[__m256i; R]; 2];
+
+/// Formats that AVX2 can multiply with. The methods give what those of [`Format`]
+/// give, for all outputs.
+pub(in crate::nn) trait Avx2Format: Format {
+    /// The sums of `R` rows.
     fn sums<const R: usize>(
         &self,
         simd: Avx2,
-        half: usize,
+        loops: Loops,
+        block: usize,
         inputs: &[&QuantizedBlock; R],
-    ) -> [__m256i; R];
+    ) -> Sums<R>;
+    /// The scales.
+    fn scales(&self, simd: Avx2, block: usize) -> [__m256; 2];
+    /// The minima.
+    fn minima(&self, simd: Avx2, block: usize) -> [__m256; 2];
 }
 
-/// As [`integer_tile`](super::integer_tile) for `R` rows.
+/// As [`integer_tile`](super::integer_tile).
+pub(super) fn tile<F: Avx2Format>(
+    simd: Avx2,
+    tile: &[F],
+    span: RowSpan<'_>,
+    products: &mut [Lanes],
+) {
+    let mut first = 0;
+    for products in products.chunks_mut(4) {
+        // SAFETY: an `Avx2` is only made where the processor has AVX2, FMA and F16C.
+        unsafe {
+            match products.len() {
+                1 => rows::<F, 1>(simd, tile, span, first, products),
+                2 => rows::<F, 2>(simd, tile, span, first, products),
+                3 => rows::<F, 3>(simd, tile, span, first, products),
+                _ => rows::<F, 4>(simd, tile, span, first, products),
+            }
+        }
+        first += products.len();
+    }
+}
+
+/// The products with `R` rows of a span, from number `first` on.
 ///
 /// # Panics
 ///
 /// Unless the rows have as many blocks as the tile.
-pub(super) fn tile<C: Avx2Codes, M: Minima, const R: usize>(
-    simd: Avx2,
-    tile: &[Block<C, M>],
-    rows: &[&[QuantizedBlock]; R],
-    products: &mut [Lanes; MAX_ROWS],
-) {
-    assert!(rows.iter().all(|row| row.len() == tile.len()), "a row and a tile differ in width");
-    // SAFETY: an `Avx2` is only made where the processor has AVX2, FMA and F16C.
-    unsafe {
-        if R <= 2 {
-            halves::<C, M, R, 2>(simd, tile, 0, rows, products);
-        } else {
-            // The totals of all outputs would not fit the registers.
-            halves::<C, M, R, 1>(simd, tile, 0, rows, products);
-            halves::<C, M, R, 1>(simd, tile, 1, rows, products);
-        }
-    }
-}
-
-/// The products with the outputs of `H` halves from `first` on.
 #[target_feature(enable = "avx2,fma,f16c")]
-fn halves<C: Avx2Codes, M: Minima, const R: usize, const H: usize>(
+fn rows<F: Avx2Format, const R: usize>(
     simd: Avx2,
-    tile: &[Block<C, M>],
+    tile: &[F],
+    span: RowSpan<'_>,
     first: usize,
-    rows: &[&[QuantizedBlock]; R],
-    products: &mut [Lanes; MAX_ROWS],
+    products: &mut [Lanes],
 ) {
-    assert!(first + H <= 2 && R <= MAX_ROWS);
-    let mut totals = [[_mm256_setzero_ps(); R]; H];
+    let n_blocks = tile.len() * F::N_BLOCKS;
+    // No closures here: they would not be compiled for these instructions.
+    let mut rows: [&[QuantizedBlock]; R] = [&[]; R];
+    for index in 0..R {
+        rows[index] = span.row(first + index);
+        assert!(rows[index].len() == n_blocks, "a row and a tile differ in width");
+    }
+    let mut inputs = [&EMPTY; R];
+    let loops = Loops::new();
+    let mut totals = [[_mm256_setzero_ps(); R]; 2];
     for (index, weights) in tile.iter().enumerate() {
-        let mut inputs = [&EMPTY; R];
-        for row in 0..R {
-            inputs[row] = &rows[row][index];
-        }
-        for half in 0..H {
-            let totals = &mut totals[half];
-            let half = first + half;
-            let sums = weights.codes.sums(simd, half, &inputs);
-            let scales = singles(simd, &weights.scales[half]);
+        for block in 0..F::N_BLOCKS {
+            fetch(simd, weights, block);
             for row in 0..R {
-                let mut sum = sums[row];
-                if !M::PRESENT && C::OFFSET != 0 {
-                    sum = _mm256_sub_epi32(sum, _mm256_set1_epi32(C::OFFSET * inputs[row].sum));
-                }
-                let scale = _mm256_mul_ps(scales, _mm256_set1_ps(inputs[row].scale));
-                totals[row] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), scale, totals[row]);
+                inputs[row] = &rows[row][index * F::N_BLOCKS + block];
             }
-            if M::PRESENT {
-                let minima = singles(simd, &weights.minima.bits()[half]);
+            let sums = weights.sums(simd, loops, block, &inputs);
+            let scales = weights.scales(simd, block);
+            for row in 0..R {
+                let scale = _mm256_set1_ps(inputs[row].scale);
+                for half in 0..2 {
+                    let scale = _mm256_mul_ps(scales[half], scale);
+                    let sum = _mm256_cvtepi32_ps(sums[half][row]);
+                    totals[half][row] = _mm256_fmadd_ps(sum, scale, totals[half][row]);
+                }
+            }
+            if F::HAS_MINIMA {
+                let minima = weights.minima(simd, block);
                 for row in 0..R {
                     let scaled_sum = _mm256_set1_ps(inputs[row].scaled_sum);
-                    totals[row] = _mm256_fmadd_ps(minima, scaled_sum, totals[row]);
+                    for half in 0..2 {
+                        totals[half][row] =
+                            _mm256_fmadd_ps(minima[half], scaled_sum, totals[half][row]);
+                    }
                 }
             }
         }
     }
-    for half in 0..H {
-        for row in 0..R {
-            // SAFETY: both are eight numbers.
-            let lanes = unsafe { transmute::<__m256, [f32; HALF]>(totals[half][row]) };
-            products[row][(first + half) * HALF..][..HALF].copy_from_slice(&lanes);
-        }
+    for (row, products) in products.iter_mut().enumerate().take(R) {
+        // SAFETY: both are sixteen numbers.
+        *products = unsafe { transmute::<[__m256; 2], Lanes>([totals[0][row], totals[1][row]]) };
     }
 }
 
-const EMPTY: QuantizedBlock = QuantizedBlock { words: [0; 8], scale: 0.0, sum: 0, scaled_sum: 0.0 };
+const EMPTY: QuantizedBlock =
+    QuantizedBlock { words: [0; 8], scale: 0.0, sum: 0, side_sums: 0, scaled_sum: 0.0 };
 
-/// Eight numbers in half precision, widened.
+/// Asks for weights that will be needed soon.
 #[inline(always)]
-fn singles(_simd: Avx2, bits: &[u16; HALF]) -> __m256 {
+fn fetch<F: Format>(_simd: Avx2, weights: &F, block: usize) {
+    let size = size_of::<F>() / F::N_BLOCKS;
+    let ahead = std::ptr::from_ref(weights).cast::<i8>().wrapping_add(BYTES_AHEAD + block * size);
+    for line in 0..size.div_ceil(64) {
+        // SAFETY: a prefetch may have any address, and every x86-64 has it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(64 * line)) };
+    }
+}
+
+/// Sixteen numbers in half precision, widened.
+#[inline(always)]
+fn singles(_simd: Avx2, bits: &Halves) -> [__m256; 2] {
     // SAFETY: eight numbers of two bytes are sixteen bytes; an `Avx2` is only made
     // where the processor has the instruction.
-    unsafe { _mm256_cvtph_ps(transmute::<[u16; HALF], __m128i>(*bits)) }
-}
-
-/// Four codes of each of eight outputs.
-#[inline(always)]
-fn loaded(_simd: Avx2, codes: &[u8; 4 * HALF]) -> __m256i {
-    // SAFETY: both are 32 bytes.
-    unsafe { transmute::<[u8; 4 * HALF], __m256i>(*codes) }
-}
-
-/// Adds neighbouring sixteen-bit sums into 32 bits: an output's four inputs.
-#[inline(always)]
-fn widened(_simd: Avx2, sums: __m256i) -> __m256i {
-    // SAFETY: an `Avx2` is only made where the processor has the instructions.
-    unsafe { _mm256_madd_epi16(sums, _mm256_set1_epi16(1)) }
-}
-
-/// Adds to each row's sixteen-bit sums the products with one group of weights.
-#[inline(always)]
-fn add_group<const R: usize>(
-    _simd: Avx2,
-    sums: &mut [__m256i; R],
-    weights: __m256i,
-    inputs: &[&QuantizedBlock; R],
-    group: usize,
-) {
-    for row in 0..R {
-        // SAFETY: an `Avx2` is only made where the processor has the instructions.
-        sums[row] = unsafe {
-            let spread = _mm256_set1_epi32(inputs[row].words[group]);
-            _mm256_add_epi16(sums[row], _mm256_maddubs_epi16(weights, spread))
-        };
-    }
-}
-
-/// The low and the high halves of bytes.
-#[inline(always)]
-fn half_bytes(_simd: Avx2, bytes: __m256i) -> (__m256i, __m256i) {
-    // SAFETY: an `Avx2` is only made where the processor has the instructions.
     unsafe {
-        let mask = _mm256_set1_epi8(15);
-        let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), mask);
-        (_mm256_and_si256(bytes, mask), high)
+        let [low, high] = transmute::<Halves, [__m128i; 2]>(*bits);
+        [_mm256_cvtph_ps(low), _mm256_cvtph_ps(high)]
     }
 }
 
-impl Avx2Codes for Codes4 {
-    // A pair of products is at most 2 * 15 * 127 = 3,810 in size, and the eight
-    // groups of a block at most 30,480: sixteen bits hold the whole block.
-    #[inline(always)]
-    fn sums<const R: usize>(
-        &self,
-        simd: Avx2,
-        half: usize,
-        inputs: &[&QuantizedBlock; R],
-    ) -> [__m256i; R] {
-        // SAFETY: an `Avx2` is only made where the processor has the instruction.
-        let mut sums = [unsafe { _mm256_setzero_si256() }; R];
-        for group in 0..4 {
-            let (low, high) = half_bytes(simd, loaded(simd, &self.0[group][half]));
-            add_group(simd, &mut sums, low, inputs, group);
-            add_group(simd, &mut sums, high, inputs, group + 4);
-        }
-        for sum in &mut sums {
-            *sum = widened(simd, *sum);
-        }
-        sums
-    }
-}
-
-impl Avx2Codes for Codes5 {
-    // A pair of products is at most 2 * 31 * 127 = 7,874 in size, and four groups
-    // at most 31,496: sixteen bits hold half a block.
-    #[inline(always)]
-    fn sums<const R: usize>(
-        &self,
-        simd: Avx2,
-        half: usize,
-        inputs: &[&QuantizedBlock; R],
-    ) -> [__m256i; R] {
-        let bits = loaded(simd, &self.high[half]);
+/// Sixteen numbers in half precision, each times a whole one.
+#[inline(always)]
+fn scaled(simd: Avx2, bits: &Halves, factors: &[[u8; HALF]; 2]) -> [__m256; 2] {
+    let mut numbers = singles(simd, bits);
+    for half in 0..2 {
         // SAFETY: an `Avx2` is only made where the processor has the instructions.
-        // What a shift of sixteen-bit words brings in from the neighbouring byte
-        // is masked away.
-        let (mut low_sums, mut high_sums, fifth) = unsafe {
-            let bit = _mm256_set1_epi8(16);
-            let fifth = [
-                _mm256_and_si256(_mm256_slli_epi16::<4>(bits), bit),
-                _mm256_and_si256(_mm256_slli_epi16::<3>(bits), bit),
-                _mm256_and_si256(_mm256_slli_epi16::<2>(bits), bit),
-                _mm256_and_si256(_mm256_slli_epi16::<1>(bits), bit),
-                _mm256_and_si256(bits, bit),
-                _mm256_and_si256(_mm256_srli_epi16::<1>(bits), bit),
-                _mm256_and_si256(_mm256_srli_epi16::<2>(bits), bit),
-                _mm256_and_si256(_mm256_srli_epi16::<3>(bits), bit),
-            ];
-            ([_mm256_setzero_si256(); R], [_mm256_setzero_si256(); R], fifth)
-        };
-        for group in 0..4 {
-            let (low, high) = half_bytes(simd, loaded(simd, &self.low.0[group][half]));
-            // SAFETY: an `Avx2` is only made where the processor has the instruction.
-            let (low, high) = unsafe {
-                (_mm256_or_si256(low, fifth[group]), _mm256_or_si256(high, fifth[group + 4]))
-            };
-            add_group(simd, &mut low_sums, low, inputs, group);
-            add_group(simd, &mut high_sums, high, inputs, group + 4);
+        unsafe {
+            let bytes = _mm_cvtsi64_si128(i64::from_le_bytes(factors[half]));
+            let factors = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));
+            numbers[half] = _mm256_mul_ps(numbers[half], factors);
+        }
+    }
+    numbers
+}
+
+/// Eight bytes with a sign, widened.
+#[inline(always)]
+fn integers(_simd: Avx2, bytes: &[i8; HALF]) -> __m256i {
+    // SAFETY: eight bytes are eight bytes; an `Avx2` is only made where the processor
+    // has the instructions.
+    unsafe { _mm256_cvtepi8_epi32(_mm_cvtsi64_si128(transmute::<[i8; HALF], i64>(*bytes))) }
+}
+
+/// The low sixteen bits of both.
+#[inline(always)]
+fn paired(_simd: Avx2, low: [__m256i; 2], high: [__m256i; 2]) -> [__m256i; 2] {
+    let mut pairs = low;
+    for half in 0..2 {
+        // SAFETY: an `Avx2` is only made where the processor has the instructions.
+        unsafe {
+            let high = _mm256_slli_epi32::<16>(high[half]);
+            pairs[half] = _mm256_blend_epi16::<0xaa>(low[half], high);
+        }
+    }
+    pairs
+}
+
+impl<C: Avx2Codes, M: Minima> Avx2Format for Block<C, M> {
+    #[inline(always)]
+    fn sums<const R: usize>(
+        &self,
+        simd: Avx2,
+        loops: Loops,
+        _block: usize,
+        inputs: &[&QuantizedBlock; R],
+    ) -> Sums<R> {
+        let mut sums = self.codes.sums(simd, loops, inputs);
+        if M::PRESENT || C::OFFSET == 0 {
+            return sums;
         }
         for row in 0..R {
-            let (low, high) = (widened(simd, low_sums[row]), widened(simd, high_sums[row]));
-            // SAFETY: an `Avx2` is only made where the processor has the instruction.
-            low_sums[row] = unsafe { _mm256_add_epi32(low, high) };
-        }
-        low_sums
-    }
-}
-
-impl Avx2Codes for Codes8 {
-    // The weights' signs move to the inputs: |weight| is at most 128 and an input
-    // at most 127 in size, so a pair of products is at most 32,512. Another group
-    // would not fit; each is widened at once.
-    #[inline(always)]
-    fn sums<const R: usize>(
-        &self,
-        simd: Avx2,
-        half: usize,
-        inputs: &[&QuantizedBlock; R],
-    ) -> [__m256i; R] {
-        // SAFETY: an `Avx2` is only made where the processor has the instruction.
-        let mut sums = [unsafe { _mm256_setzero_si256() }; R];
-        for group in 0..8 {
-            let weights = loaded(simd, &self.0[group][half]);
-            for row in 0..R {
-                // SAFETY: an `Avx2` is only made where the processor has the
-                // instructions.
-                sums[row] = unsafe {
-                    let spread = _mm256_set1_epi32(inputs[row].words[group]);
-                    let signed = _mm256_sign_epi8(spread, weights);
-                    let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(weights), signed);
-                    _mm256_add_epi32(sums[row], widened(simd, pairs))
-                };
+            // SAFETY: an `Avx2` is only made where the processor has the instructions.
+            unsafe {
+                let offset = _mm256_set1_epi32(C::OFFSET * inputs[row].sum);
+                for sums in &mut sums {
+                    sums[row] = _mm256_sub_epi32(sums[row], offset);
+                }
             }
         }
         sums
+    }
+
+    #[inline(always)]
+    fn scales(&self, simd: Avx2, _block: usize) -> [__m256; 2] {
+        singles(simd, &self.scales)
+    }
+
+    #[inline(always)]
+    fn minima(&self, simd: Avx2, _block: usize) -> [__m256; 2] {
+        singles(simd, self.minima.bits())
+    }
+}
+
+impl<C: Avx2Codes> Avx2Format for SuperBlock<C> {
+    #[inline(always)]
+    fn sums<const R: usize>(
+        &self,
+        simd: Avx2,
+        loops: Loops,
+        block: usize,
+        inputs: &[&QuantizedBlock; R],
+    ) -> Sums<R> {
+        self.blocks[block].codes.sums(simd, loops, inputs)
+    }
+
+    #[inline(always)]
+    fn scales(&self, simd: Avx2, block: usize) -> [__m256; 2] {
+        scaled(simd, &self.scales, &self.blocks[block].scales)
+    }
+
+    #[inline(always)]
+    fn minima(&self, simd: Avx2, block: usize) -> [__m256; 2] {
+        scaled(simd, &self.minima, &self.blocks[block].minima)
+    }
+}
+
+impl Avx2Format for SuperBlock6 {
+    #[inline(always)]
+    fn sums<const R: usize>(
+        &self,
+        simd: Avx2,
+        loops: Loops,
+        block: usize,
+        inputs: &[&QuantizedBlock; R],
+    ) -> Sums<R> {
+        let SubBlock6 { scales, codes } = &self.blocks[block];
+        let first = [integers(simd, &scales[0][0]), integers(simd, &scales[0][1])];
+        let second = [integers(simd, &scales[1][0]), integers(simd, &scales[1][1])];
+        let factors = [paired(simd, first, first), paired(simd, second, second)];
+        let both = paired(simd, first, second);
+        let mut sums = side_sums(simd, loops, codes, factors, inputs);
+        for row in 0..R {
+            // SAFETY: an `Avx2` is only made where the processor has the instructions.
+            unsafe {
+                let inputs = _mm256_set1_epi32(inputs[row].side_sums);
+                for half in 0..2 {
+                    // Thirty-two times the scaled sums of inputs.
+                    const { assert!(Codes6::OFFSET == 32) };
+                    let offset = _mm256_slli_epi32::<5>(_mm256_madd_epi16(both[half], inputs));
+                    sums[half][row] = _mm256_sub_epi32(sums[half][row], offset);
+                }
+            }
+        }
+        sums
+    }
+
+    #[inline(always)]
+    fn scales(&self, simd: Avx2, _block: usize) -> [__m256; 2] {
+        singles(simd, &self.scales)
+    }
+
+    #[inline(always)]
+    fn minima(&self, _simd: Avx2, _block: usize) -> [__m256; 2] {
+        // SAFETY: an `Avx2` is only made where the processor has the instruction.
+        [unsafe { _mm256_setzero_ps() }; 2]
     }
 }

@@ -50,6 +50,9 @@ macro_rules! per_cpu {
 
 mod activation;
 mod block;
+mod codes;
+#[cfg(target_arch = "x86_64")]
+mod codes_avx2;
 mod cpu;
 mod file_block;
 mod float;
@@ -60,14 +63,19 @@ mod integer_avx2;
 mod simd;
 #[cfg(target_arch = "x86_64")]
 mod simd_avx2;
+mod super_block;
 mod vector;
 
 pub(super) use activation::{QuantizedRows, quantize};
-pub(super) use block::{Block, Codes4, Codes5, Codes8, DEPTH, Halves, Minima, NoMinimum};
+pub(super) use block::{Block, Halves, NoMinimum};
+pub(super) use codes::{Codes4, Codes5, Codes8, DEPTH};
 pub use cpu::{Cpu, CpuError, CpuLevel};
 pub(super) use file_block::FileBlock;
 pub(super) use float::{Columns, Element, MAX_ROWS as MAX_FLOAT_ROWS, accumulate};
 pub(super) use grid::{Cell, grid};
-pub(super) use integer::{KernelCodes, MAX_ROWS as MAX_INTEGER_ROWS, RowSpan, integer_tile};
+pub(super) use integer::{KernelFormat, MAX_ROWS as MAX_INTEGER_ROWS, RowSpan, integer_tile};
 pub(super) use simd::{LANES, Lanes};
-pub(super) use vector::{add, rms_norm, rotate_halves, rotate_pairs, silu_product, softmax};
+pub(super) use super_block::{SuperBlock, SuperBlock6};
+pub(super) use vector::{
+    add, gelu_product, rms_norm, rotate_halves, rotate_pairs, silu_product, softmax,
+};

@@ -16,7 +16,16 @@ per_cpu! {
 
 per_cpu! {
     /// `out = silu(gate) * up`, where `silu(x) = x / (1 + exp(-x))`.
-    pub(in crate::nn) fn silu_product(gate: &[f32], up: &[f32], out: &mut [f32]) = silu_product_any;
+    pub(in crate::nn) fn silu_product(gate: &[f32], up: &[f32], out: &mut [f32])
+        = gated_product_any::<_, Silu>;
+}
+
+per_cpu! {
+    /// `out = gelu(gate) * up`, where `gelu(x) = x / (1 + exp(-2 u))` and
+    /// `u = sqrt(2 / pi) (x + 0.044715 x^3)`: another way to write
+    /// `x (1 + tanh(u)) / 2`.
+    pub(in crate::nn) fn gelu_product(gate: &[f32], up: &[f32], out: &mut [f32])
+        = gated_product_any::<_, GeluTanh>;
 }
 
 per_cpu! {
@@ -76,23 +85,49 @@ fn rms_norm_any<S: Simd>(simd: S, row: &[f32], weight: &[f32], epsilon: f32, out
     out.copy_from_slice(&last[..out.len()]);
 }
 
+/// A function `x / (1 + exp(-exponent(x)))`.
+trait Gate {
+    fn exponent<S: Simd>(simd: S, x: S::Lanes) -> S::Lanes;
+}
+
+/// `exponent(x) = x`.
+struct Silu;
+
+impl Gate for Silu {
+    #[inline(always)]
+    fn exponent<S: Simd>(_simd: S, x: S::Lanes) -> S::Lanes {
+        x
+    }
+}
+
+/// `exponent(x) = 2 sqrt(2 / pi) (x + 0.044715 x^3)`.
+struct GeluTanh;
+
+impl Gate for GeluTanh {
+    #[inline(always)]
+    fn exponent<S: Simd>(simd: S, x: S::Lanes) -> S::Lanes {
+        let (linear, cubic) = (simd.splat(1.595_769_1), simd.splat(0.071_354_814));
+        simd.mul(x, simd.fused(simd.mul(x, x), cubic, linear))
+    }
+}
+
 #[inline(always)]
-fn silu_product_any<S: Simd>(simd: S, gate: &[f32], up: &[f32], out: &mut [f32]) {
+fn gated_product_any<S: Simd, G: Gate>(simd: S, gate: &[f32], up: &[f32], out: &mut [f32]) {
     assert!(gate.len() == up.len() && gate.len() == out.len(), "rows of different width");
     let (gates, gate) = gate.as_chunks::<LANES>();
     let (ups, up) = up.as_chunks::<LANES>();
     let (outs, out) = out.as_chunks_mut::<LANES>();
     for ((gate, up), out) in gates.iter().zip(ups).zip(outs) {
-        *out = silu_product_lanes(simd, gate, up);
+        *out = gated_product_lanes::<S, G>(simd, gate, up);
     }
-    let last = silu_product_lanes(simd, &padded(gate), &padded(up));
+    let last = gated_product_lanes::<S, G>(simd, &padded(gate), &padded(up));
     out.copy_from_slice(&last[..out.len()]);
 }
 
 #[inline(always)]
-fn silu_product_lanes<S: Simd>(simd: S, gate: &Lanes, up: &Lanes) -> Lanes {
+fn gated_product_lanes<S: Simd, G: Gate>(simd: S, gate: &Lanes, up: &Lanes) -> Lanes {
     let (gate, up) = (simd.load(gate), simd.load(up));
-    let exponential = exp(simd, simd.sub(simd.splat(0.0), gate));
+    let exponential = exp(simd, simd.sub(simd.splat(0.0), G::exponent(simd, gate)));
     let divisor = simd.add(exponential, simd.splat(1.0));
     simd.store(simd.div(simd.mul(gate, up), divisor))
 }
@@ -194,6 +229,25 @@ mod tests {
             let factor = (squares / row.len() as f64 + 1e-5).sqrt();
             let expected: Vec<f64> =
                 row.iter().zip(&weight).map(|(&x, &w)| f64::from(x) / factor * f64::from(w)).collect();
+            check(&results, &expected);
+        }
+
+        #[test]
+        fn a_row_gated_by_gelu_is_as_defined(gate in row(1..70)) {
+            let up: Vec<f32> = gate.iter().rev().map(|x| x + 1.0).collect();
+            let results: Vec<Vec<f32>> = cpus()
+                .map(|cpu| {
+                    let mut out = vec![0.0; gate.len()];
+                    gelu_product(cpu, &gate, &up, &mut out);
+                    out
+                })
+                .collect();
+            let gelu = |x: f64| {
+                let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x.powi(3));
+                0.5 * x * (1.0 + inner.tanh())
+            };
+            let expected: Vec<f64> =
+                gate.iter().zip(&up).map(|(&g, &u)| gelu(f64::from(g)) * f64::from(u)).collect();
             check(&results, &expected);
         }
 

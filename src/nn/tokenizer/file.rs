@@ -15,6 +15,7 @@ pub(super) struct FileTokenizer {
     adds_bos: bool,
     end_ids: Vec<u32>,
     n_tokens: usize,
+    n_base_tokens: usize,
 }
 
 impl FileTokenizer {
@@ -39,7 +40,8 @@ impl FileTokenizer {
         end_ids.sort_unstable();
         end_ids.dedup();
         let n_tokens = parsing.get_vocab_size(true);
-        Ok(Self { parsing, plain, bos, adds_bos, end_ids, n_tokens })
+        let n_base_tokens = parsing.get_vocab_size(false);
+        Ok(Self { parsing, plain, bos, adds_bos, end_ids, n_tokens, n_base_tokens })
     }
 
     pub(super) fn encode(
@@ -80,6 +82,11 @@ impl FileTokenizer {
 
     pub(super) fn n_tokens(&self) -> usize {
         self.n_tokens
+    }
+
+    /// Without those that were added to it.
+    pub(super) fn n_base_tokens(&self) -> usize {
+        self.n_base_tokens
     }
 }
 

@@ -191,4 +191,14 @@ impl Tokenizer {
             Kind::File(file) => file.n_tokens(),
         }
     }
+
+    /// The tokens that a model needs to know: all of them, but of a `tokenizer.json`
+    /// not those that were added to its vocabulary, as Gemma 3 has one for pictures
+    /// that models which only read do not know.
+    pub fn n_base_tokens(&self) -> usize {
+        match &self.kind {
+            Kind::File(file) => file.n_base_tokens(),
+            _ => self.n_tokens(),
+        }
+    }
 }

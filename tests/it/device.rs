@@ -1,0 +1,404 @@
+//! The path of GPUs, on candle's CPU device, against this project's own kernels; with
+//! the feature `cuda`, on the first GPU besides.
+
+use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
+
+use camino::Utf8Path;
+use candle_core::{
+    Device, Tensor,
+    quantized::{GgmlDType, QTensor},
+};
+use unimatch::nn::{
+    Activation, Bytes, Cpu, Decoder, DecoderConfig, DecoderError, Generated, GenerationError,
+    GenerationJob, GenerationLimits, GgufFile, KvMemory, ModelError, RawTensor, Recipient,
+    RotationStyle, SamplingRules, SpecialTokens, Step, Tokenizer, Wanted, generate,
+};
+
+use crate::{
+    material,
+    tiny::{self, Weights, logits, memory, step, tokens},
+};
+
+const SMOLLM2: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
+
+/// Where the path of GPUs runs here.
+fn devices() -> Vec<Device> {
+    #[cfg(feature = "cuda")]
+    if unimatch::nn::DeviceChoice::Auto.decided().kind() == "cuda" {
+        return vec![Device::Cpu, Device::new_cuda_with_stream(0).unwrap()];
+    }
+    vec![Device::Cpu]
+}
+
+/// A model of some family: its make and its weights by the names of GGUF files.
+struct Model {
+    name: &'static str,
+    config: DecoderConfig,
+    tensors: BTreeMap<String, Tensor>,
+}
+
+impl Model {
+    fn new(name: &'static str, config: DecoderConfig, weights: &Weights) -> Self {
+        Self { name, config, tensors: weights.renamed() }
+    }
+
+    fn on_processor(&self) -> Decoder {
+        Decoder::load(self.config.clone(), &self.tensors, Cpu::detect()).unwrap()
+    }
+
+    fn on(&self, devices: &[Device]) -> Decoder {
+        Decoder::on_devices(self.config.clone(), &self.tensors, devices).unwrap()
+    }
+}
+
+/// All that families do, each of it in one model at least.
+fn models() -> Vec<Model> {
+    let config = tiny::config;
+    let plain = Model::new("llama", config(), &Weights::new(&config()));
+    let mut pairs = config();
+    pairs.layers = tiny::layers(2, RotationStyle::Pairs, 500.0);
+    for layer in &mut pairs.layers {
+        layer.rotation.factor = 2.0;
+        layer.rotation.divisors = Some(Arc::from([1.0, 1.5, 4.0, 8.0]));
+    }
+    let pairs = Model::new("llama 3, pairs", pairs.clone(), &Weights::new(&pairs));
+    let biases = Model::new("qwen2", config(), &Weights::new(&config()).with_biases());
+    let head_norms = Model::new("qwen3", config(), &Weights::new(&config()).with_head_norms());
+    let mut windows = config();
+    windows.layers[0].window = Some(7);
+    let windows = Model::new("mistral", windows.clone(), &Weights::new(&windows));
+    vec![plain, pairs, biases, head_norms, windows, gemma()]
+}
+
+/// Norms before and after each part, windows and rotations by layer, GELU, a scaled
+/// embedding that is the head too, and queries scaled otherwise than by their size.
+fn gemma() -> Model {
+    let mut config = tiny::config();
+    config.layers = tiny::layers(3, RotationStyle::Halves, 10_000.0);
+    for layer in &mut config.layers[..2] {
+        layer.window = Some(16);
+        layer.rotation.base = 100.0;
+    }
+    config.activation = Activation::GeluTanh;
+    config.embedding_scale = Some(48.0_f32.sqrt());
+    config.query_scale = 0.25;
+    let weights = Weights::new(&config).with_head_norms();
+    let mut model = Model::new("gemma 3", config, &weights);
+    model.tensors.remove("output.weight");
+    let norm = model.tensors["output_norm.weight"].clone();
+    for layer in 0..3 {
+        for part in ["post_attention_norm", "post_ffw_norm"] {
+            let norm = norm.roll(1 + layer, 0).unwrap();
+            model.tensors.insert(format!("blk.{layer}.{part}.weight"), norm);
+        }
+    }
+    model
+}
+
+/// The greatest difference of two tables of logits, which must not be all alike.
+#[track_caller]
+fn difference(ours: &[Vec<f32>], theirs: &[Vec<f32>]) -> f32 {
+    assert_eq!(ours.len(), theirs.len());
+    let spread = theirs.iter().flatten().fold(0.0_f32, |greatest, x| greatest.max(x.abs()));
+    assert!(spread > 0.5, "logits that are all alike show nothing");
+    let pairs = ours.iter().flatten().zip(theirs.iter().flatten());
+    let difference = pairs.fold(0.0_f32, |greatest, (a, b)| greatest.max((a - b).abs()));
+    assert!(!ours.iter().flatten().any(|number| number.is_nan()));
+    difference
+}
+
+#[test]
+fn every_family_predicts_as_on_the_processor() {
+    let all = tokens(150, 1);
+    for device in devices() {
+        for model in models() {
+            let theirs = logits(&model.on_processor(), &all);
+            let ours = logits(&model.on(&[device.clone()]), &all);
+            let difference = difference(&ours, &theirs);
+            report(&format!("{} on {device:?}: {difference:.1e}", model.name));
+            assert!(difference < 1e-4, "{}: {difference}", model.name);
+        }
+    }
+}
+
+#[test]
+fn how_a_sequence_is_cut_into_steps_and_segments_changes_no_more_than_rounding() {
+    let all = tokens(90, 4);
+    let memory = memory();
+    for model in models() {
+        let decoder = model.on(&[Device::Cpu]);
+        let at_once = logits(&decoder, &all);
+        for length in [1, 5, 16, 37] {
+            let mut prefix = None;
+            let mut parts = Vec::new();
+            for part in all.chunks(length) {
+                let mut sequence = decoder.sequence(prefix.take(), length + 3, &memory).unwrap();
+                let (first, second) = part.split_at(part.len() / 2);
+                for part in [first, second] {
+                    let logits = step(&decoder, &mut sequence, part, Wanted::Every);
+                    parts.extend(logits.rows().map(<[f32]>::to_vec));
+                }
+                prefix = Some(sequence.freeze());
+            }
+            let difference = difference(&parts, &at_once);
+            assert!(difference < 1e-5, "{}, in steps of {length}: {difference}", model.name);
+        }
+    }
+}
+
+#[test]
+fn neighbours_and_shared_beginnings_change_no_more_than_rounding() {
+    let memory = memory();
+    let (root, branch) = (tokens(40, 1), tokens(25, 2));
+    // Each continues nothing, the root, or the root and the branch.
+    let tails: Vec<(usize, Vec<u32>)> =
+        [(1, 3), (2, 40), (2, 1), (0, 17), (1, 1), (2, 2), (1, 64), (2, 1)]
+            .iter()
+            .map(|&(depth, length)| (depth, tokens(length, 100 + length as u64)))
+            .collect();
+    for model in models() {
+        let decoder = model.on(&[Device::Cpu]);
+        let read = |prefix, tokens: &[u32]| {
+            let mut sequence = decoder.sequence(prefix, tokens.len(), &memory).unwrap();
+            step(&decoder, &mut sequence, tokens, Wanted::Nothing);
+            sequence.freeze()
+        };
+        let first = read(None, &root);
+        let second = read(Some(Arc::clone(&first)), &branch);
+        let prefixes = [None, Some(first), Some(second)];
+        let mut open: Vec<_> = tails
+            .iter()
+            .map(|(depth, tail)| {
+                decoder.sequence(prefixes[*depth].clone(), tail.len() + 5, &memory).unwrap()
+            })
+            .collect();
+        let mut together: Vec<Vec<Vec<f32>>> = vec![Vec::new(); tails.len()];
+        let next = [5];
+        for round in 0..3 {
+            let mut steps: Vec<Step<'_>> = open
+                .iter_mut()
+                .zip(&tails)
+                .map(|(sequence, (_, tail))| {
+                    let tokens = if round == 0 { &tail[..] } else { &next };
+                    Step { sequence, tokens, wanted: Wanted::Last }
+                })
+                .collect();
+            let logits = decoder.forward(&mut steps).unwrap();
+            for (rows, row) in together.iter_mut().zip(logits.rows()) {
+                rows.push(row.to_vec());
+            }
+        }
+        for ((depth, tail), rows) in tails.iter().zip(&together) {
+            let before: &[&[u32]] = &[&root, &branch];
+            let all = [&before[..*depth].concat()[..], tail, &next, &next].concat();
+            let alone = logits(&decoder, &all);
+            let difference = difference(rows, &alone[all.len() - 3..]);
+            assert!(difference < 1e-5, "{}: {difference}", model.name);
+        }
+    }
+}
+
+#[test]
+fn layers_on_two_devices_give_the_bits_of_one() {
+    let all = tokens(60, 3);
+    for model in models() {
+        let one = logits(&model.on(&[Device::Cpu]), &all);
+        assert_eq!(logits(&model.on(&[Device::Cpu, Device::Cpu]), &all), one, "{}", model.name);
+    }
+}
+
+/// Weights whose matrices were rounded to another type.
+struct Rounded {
+    tensors: BTreeMap<String, Tensor>,
+    dtype: GgmlDType,
+}
+
+impl unimatch::nn::Weights for Rounded {
+    fn origin(&self) -> &Utf8Path {
+        self.tensors.origin()
+    }
+
+    fn find(&self, name: &str) -> Result<Option<RawTensor>, ModelError> {
+        match self.tensors.get(name) {
+            Some(tensor) if tensor.rank() == 2 => {
+                let rounded = QTensor::quantize(tensor, self.dtype).unwrap();
+                Ok(Some(RawTensor {
+                    dtype: self.dtype,
+                    shape: tensor.dims().to_vec(),
+                    bytes: Bytes::Owned(Arc::new(rounded.data().unwrap().into_owned())),
+                }))
+            }
+            _ => self.tensors.find(name),
+        }
+    }
+}
+
+/// The greatest difference between the two paths on weights of a type, and between
+/// those weights and the plain ones.
+fn rounded(dtype: GgmlDType) -> (f32, f32) {
+    let config = DecoderConfig { hidden_size: 256, intermediate_size: 512, ..tiny::config() };
+    let config = DecoderConfig { n_heads: 32, n_kv_heads: 8, ..config };
+    let tensors = Weights::new(&config).renamed();
+    let all = tokens(40, 2);
+    let plain = Decoder::load(config.clone(), &tensors, Cpu::detect()).unwrap();
+    let plain = logits(&plain, &all);
+    let weights = Rounded { tensors, dtype };
+    let processor = Decoder::load(config.clone(), &weights, Cpu::detect()).unwrap();
+    let device = Decoder::on_devices(config, &weights, &[Device::Cpu]).unwrap();
+    let (theirs, ours) = (logits(&processor, &all), logits(&device, &all));
+    (difference(&ours, &theirs), difference(&theirs, &plain))
+}
+
+#[test]
+fn matrices_of_other_types_predict_about_as_on_the_processor() {
+    for dtype in [
+        GgmlDType::F16,
+        GgmlDType::BF16,
+        GgmlDType::Q8_0,
+        GgmlDType::Q5_0,
+        GgmlDType::Q5_1,
+        GgmlDType::Q4_0,
+        GgmlDType::Q4_1,
+        GgmlDType::Q4K,
+        GgmlDType::Q5K,
+        GgmlDType::Q6K,
+    ] {
+        let (between_paths, by_rounding) = rounded(dtype);
+        report(&format!("{dtype:?}: {between_paths:.1e} between paths, {by_rounding:.1e} by type"));
+    }
+}
+
+/// What a text costs a token, as the exponential of the mean of the negated logarithms.
+fn perplexity(logits: &[Vec<f32>], tokens: &[u32]) -> f64 {
+    let costs = logits.iter().zip(&tokens[1..]).map(|(row, &next)| {
+        let greatest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let sum: f64 = row.iter().map(|number| f64::from(number - greatest).exp()).sum();
+        sum.ln() - f64::from(row[next as usize] - greatest)
+    });
+    (costs.sum::<f64>() / (tokens.len() - 1) as f64).exp()
+}
+
+/// The likeliest token, and by how much it leads.
+fn lead(row: &[f32]) -> (usize, f32) {
+    let mut order: Vec<usize> = (0..row.len()).collect();
+    order.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
+    (order[0], row[order[0]] - row[order[1]])
+}
+
+#[test]
+fn smollm2_reads_a_text_as_on_the_processor_up_to_near_ties() {
+    let file = GgufFile::open(&material::model(SMOLLM2)).unwrap();
+    let tokenizer = Tokenizer::from_gguf(file.content()).unwrap();
+    let text = "The old bridge was closed in March. Since then the market has lost its people, the \
+                ferry runs twice a day, and my uncle sells his bread from a van. In my opinion the \
+                town should open a new bridge before the winter comes.";
+    let tokens = tokenizer.encode(text, SpecialTokens::Plain).unwrap();
+    let theirs = logits(&Decoder::from_gguf(&file, Cpu::detect()).unwrap(), &tokens);
+    let config = DecoderConfig::from_gguf(&file).unwrap();
+    for device in devices() {
+        let ours = Decoder::on_devices(config.clone(), &file, &[device.clone()]).unwrap();
+        let ours = logits(&ours, &tokens);
+        let (their_cost, our_cost) = (perplexity(&theirs, &tokens), perplexity(&ours, &tokens));
+        report(&format!(
+            "SmolLM2 on {device:?}: perplexity {our_cost:.4}, on the processor {their_cost:.4}, \
+             logits {:.2} apart at most",
+            difference(&ours, &theirs)
+        ));
+        assert!((our_cost / their_cost - 1.0).abs() < 0.01, "{our_cost} and {their_cost}");
+        for (position, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+            let ((ours, _), (theirs, lead)) = (lead(ours), lead(theirs));
+            assert!(ours == theirs || lead < 0.5, "position {position} differs by {lead}");
+        }
+    }
+}
+
+/// Keeps replies.
+struct Replies(Vec<Option<Vec<u32>>>);
+
+impl Recipient for Replies {
+    fn goes_on(&mut self, _job: usize, _tokens: &[u32]) -> bool {
+        true
+    }
+
+    fn finish(
+        &mut self,
+        job: usize,
+        result: Result<Generated, GenerationError>,
+    ) -> ControlFlow<()> {
+        self.0[job] = Some(result.unwrap().tokens);
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn greedy_replies_are_those_of_the_processor() {
+    let (root, branch) = (tokens(70, 1), tokens(40, 2));
+    let prompts = [
+        [&root[..], &branch].concat(),
+        root.clone(),
+        [&root[..], &tokens(300, 3)].concat(),
+        vec![5],
+        [&root[..], &branch, &[9]].concat(),
+    ];
+    let rules =
+        SamplingRules { temperature: 0.0, top_k: None, top_p: 1.0, repetition_penalty: 1.2 };
+    let jobs: Vec<GenerationJob> = prompts
+        .into_iter()
+        .map(|tokens| GenerationJob { tokens, max_new_tokens: 25, rules, seed: 0 })
+        .collect();
+    for model in models() {
+        let replies = |decoder: &Decoder| {
+            // Memory for some of them at a time only.
+            let kv_memory_bytes = decoder.sequence_bytes(600);
+            let limits = GenerationLimits { max_sequences: 3, kv_memory_bytes };
+            let mut replies = Replies(vec![None; jobs.len()]);
+            assert!(generate(decoder, &jobs, &[], limits, &mut replies).is_continue());
+            replies.0
+        };
+        let theirs = replies(&model.on_processor());
+        for device in devices() {
+            assert_eq!(replies(&model.on(&[device])), theirs, "{}", model.name);
+        }
+    }
+}
+
+#[test]
+fn memory_is_counted_as_it_is_taken() {
+    let memory = KvMemory::new(1 << 20);
+    let decoder = models()[0].on(&[Device::Cpu]);
+    // Two layers, two heads, a key and a value of eight numbers in single precision.
+    assert_eq!(decoder.sequence_bytes(20), 2 * 2 * 2 * 20 * 8 * 4);
+    let mut sequence = decoder.sequence(None, 20, &memory).unwrap();
+    assert_eq!(memory.used_bytes(), decoder.sequence_bytes(20));
+    step(&decoder, &mut sequence, &[1, 2], Wanted::Nothing);
+    let prefix = sequence.freeze();
+    let error = decoder.sequence(Some(Arc::clone(&prefix)), 1 << 20, &memory).unwrap_err();
+    assert_eq!(error.used_bytes, decoder.sequence_bytes(20));
+    drop(prefix);
+    assert_eq!(memory.used_bytes(), 0);
+}
+
+#[test]
+fn a_step_that_cannot_be_taken_changes_nothing() {
+    let decoder = models()[0].on(&[Device::Cpu]);
+    let mut sequence = decoder.sequence(None, 4, &memory()).unwrap();
+    let before = step(&decoder, &mut sequence, &[1, 2], Wanted::Last);
+    let mut attempt = |tokens: &[u32]| {
+        let step = Step { sequence: &mut sequence, tokens, wanted: Wanted::Last };
+        decoder.forward(&mut [step]).unwrap_err()
+    };
+    assert_eq!(attempt(&[1, 77]), DecoderError::UnknownToken { token: 77, vocabulary_size: 77 });
+    assert_eq!(attempt(&[1; 3]), DecoderError::Room { n_tokens: 3, n_free: 2 });
+    // Nor does one whose sequence is of another decoder.
+    let mut foreign = models()[0].on_processor().sequence(None, 4, &memory()).unwrap();
+    let step = Step { sequence: &mut foreign, tokens: &[1], wanted: Wanted::Last };
+    let error = decoder.forward(&mut [step]).unwrap_err().to_string();
+    assert!(error.contains("another decoder"), "{error}");
+    assert_eq!((sequence.n_tokens(), foreign.n_tokens()), (2, 0));
+    assert!(before.rows().next().unwrap().iter().all(|number| number.is_finite()));
+}
+
+#[expect(clippy::print_stderr, reason = "figures for whoever runs the tests by hand")]
+fn report(message: &str) {
+    eprintln!("{message}");
+}
