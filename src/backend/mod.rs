@@ -2,9 +2,12 @@
 
 pub mod judge;
 pub mod local;
+mod scoring;
 pub mod scripted;
 
 use std::ops::ControlFlow;
+
+pub use scoring::{Choice, Marking, Scoring};
 
 use crate::prompt::Prompt;
 
@@ -30,6 +33,11 @@ pub trait Backend: Send + Sync {
     fn complete_each(&self, requests: &[Request], deliver: &mut Deliver<'_>) -> ControlFlow<()> {
         let replies = self.complete(requests);
         replies.into_iter().enumerate().try_for_each(|(index, reply)| deliver(index, reply))
+    }
+
+    /// The same backend as one that weighs given replies, where it can.
+    fn scoring(&self) -> Option<&dyn Scoring> {
+        None
     }
 }
 

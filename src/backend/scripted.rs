@@ -1,5 +1,7 @@
 //! A backend that replies from a file of rules, for tests and demonstrations.
 
+mod scoring;
+
 use std::{
     collections::BTreeMap,
     sync::{Mutex, PoisonError},
@@ -8,8 +10,8 @@ use std::{
 use camino::Utf8Path;
 use serde::Deserialize;
 
-use super::{Backend, BackendError, Completion, FinishReason, Request, Usage};
-use crate::prompt::TokenCounter;
+use super::{Backend, BackendError, Completion, FinishReason, Request, Scoring, Usage};
+use crate::prompt::{Prompt, TokenCounter};
 
 /// Replies by rules, the first that matches a prompt.
 ///
@@ -121,10 +123,9 @@ impl Scripted {
         })
     }
 
-    fn reply(&self, request: &Request) -> Result<Completion, BackendError> {
-        let prompt = &request.prompt;
+    fn reply(&self, prompt: &Prompt) -> Result<Completion, BackendError> {
         let text = format!("{}\n{}", prompt.system.as_deref().unwrap_or_default(), prompt.user);
-        let times = self.times_asked_before(request);
+        let times = self.times_asked_before(prompt);
         let Some(rule) = self.rules.iter().find(|rule| {
             text.contains(&rule.contains) && rule.also.iter().all(|part| text.contains(part))
         }) else {
@@ -159,8 +160,8 @@ impl Scripted {
 
     /// How often the same prompt was asked before, so that a sequence of replies
     /// does not depend on what else is asked, nor in which order.
-    fn times_asked_before(&self, request: &Request) -> usize {
-        let key = blake3::hash(format!("{:?}", request.prompt).as_bytes());
+    fn times_asked_before(&self, prompt: &Prompt) -> usize {
+        let key = blake3::hash(format!("{prompt:?}").as_bytes());
         let mut times_asked = self.times_asked.lock().unwrap_or_else(PoisonError::into_inner);
         let times = times_asked.entry(*key.as_bytes()).or_default();
         *times += 1;
@@ -186,7 +187,11 @@ impl Backend for Scripted {
     }
 
     fn complete(&self, requests: &[Request]) -> Vec<Result<Completion, BackendError>> {
-        requests.iter().map(|request| self.reply(request)).collect()
+        requests.iter().map(|request| self.reply(&request.prompt)).collect()
+    }
+
+    fn scoring(&self) -> Option<&dyn Scoring> {
+        Some(self)
     }
 }
 

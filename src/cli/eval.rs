@@ -6,9 +6,9 @@ use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::ValueEnum;
 
-use super::{Ending, prepare::open_models};
+use super::{Ending, WrongUsage, prepare::open_models};
 use crate::{
-    config::{self, RunOptions},
+    config::{self, JudgingNames, RunOptions},
     experiment::{
         Judging,
         texts::{self, Instrument, TextsEvaluation, Unpaired},
@@ -63,6 +63,18 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 2, env = "UNIMATCH_JUDGE_RETRIES")]
     judge_retries: usize,
 
+    /// How a judge rates: batch or logits [default: logits for a local judge, else batch]
+    #[arg(long, value_name = "HOW", env = "UNIMATCH_JUDGE_MODE")]
+    judge_mode: Option<String>,
+
+    /// What the probabilities of 0 to 4 come to: argmax or expectation [default: argmax]
+    #[arg(long, value_name = "HOW", env = "UNIMATCH_JUDGE_RATING")]
+    judge_rating: Option<String>,
+
+    /// How a judge cuts: copy or scoring [default: scoring for a local judge, else copy]
+    #[arg(long, value_name = "HOW", env = "UNIMATCH_SEGMENT_MODE")]
+    segment_mode: Option<String>,
+
     /// Seed of a judge's later tries
     #[arg(long, value_name = "N", default_value_t = 42, env = "UNIMATCH_SEED")]
     seed: u64,
@@ -112,13 +124,20 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     };
     let library = Arc::new(library);
     let models = open_models(&RunOptions { threads: args.threads, ..RunOptions::default() })?;
-    let judging = Judging {
+    let segmenter = args.segmenter.parse().context("--segmenter")?;
+    let scorer = args.scorer.parse().context("--scorer")?;
+    let asked = Judging {
         seed: args.seed,
         batch_size: args.judge_batch_size.get(),
         n_retries: args.judge_retries,
+        ..Judging::default()
     };
-    let segmenter = args.segmenter.parse().context("--segmenter")?;
-    let scorer = args.scorer.parse().context("--scorer")?;
+    let names = JudgingNames {
+        judge_mode: args.judge_mode.as_deref(),
+        judge_rating: args.judge_rating.as_deref(),
+        segment_mode: args.segment_mode.as_deref(),
+    };
+    let judging = config::judging(asked, names, &segmenter, &scorer).map_err(WrongUsage)?;
     let segmenter = models.segmenter(&segmenter, &library, judging)?;
     let scorer = models.scorer(&scorer, &library, judging)?;
     let instrument = Instrument { segmenter: &*segmenter, scorer: &*scorer };

@@ -142,6 +142,7 @@ fn with_placeholders(
         Some(Role::Cleaning) => library.cleaning(feedback)?,
         Some(Role::Segmentation) => library.segmentation(feedback)?,
         Some(Role::Similarity) => library.similarity(&pairs)?,
+        Some(Role::Rating) => library.rating(pairs[0].generated, pairs[0].gold)?,
         Some(Role::Feedback) | None => {
             let condition: Condition = name.parse().with_context(|| {
                 format!("no template is named `{name}`: there are {}", names(library))

@@ -9,13 +9,13 @@ use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value, json};
 
-use super::{Ending, prepare::open_models};
+use super::{Ending, WrongUsage, prepare::open_models};
 use crate::{
-    config::RunOptions,
-    experiment::{Judging, ScorerName},
+    config::{JudgingNames, RunOptions, judging},
+    experiment::{Judging, ScorerName, SegmenterName},
     nn::{Cpu, EncoderPrecision, SentenceEncoder},
     prompt::Library,
-    similarity::{LexicalMeasure, PairCosine, RememberingEncoder, ScoreError, UnitPair},
+    similarity::{LexicalMeasure, PairCosine, RememberingEncoder, ScoreError, UnitPair, Weighed},
     text::unquoted_reason,
 };
 
@@ -47,6 +47,15 @@ pub(super) struct Args {
     #[arg(long)]
     raw: bool,
 
+    /// How a judge rates: batch, 50 pairs in a prompt, or logits, each pair by itself, whose
+    /// lines have the probabilities of 0 to 4 too [default: logits for a local judge, else batch]
+    #[arg(long, value_name = "HOW", env = "UNIMATCH_JUDGE_MODE")]
+    judge_mode: Option<String>,
+
+    /// What the probabilities of 0 to 4 come to: argmax or expectation [default: argmax]
+    #[arg(long, value_name = "HOW", env = "UNIMATCH_JUDGE_RATING")]
+    judge_rating: Option<String>,
+
     /// The field that holds the id of a pair
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
@@ -75,7 +84,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let pairs = parse(&text, args)?;
     let units: Vec<UnitPair<'_>> =
         pairs.iter().map(|Pair { generated, gold, .. }| UnitPair { generated, gold }).collect();
-    let said = if args.raw { measure(&args.scorer, &units)? } else { rate(&args.scorer, &units)? };
+    let said = if args.raw { measure(&args.scorer, &units)? } else { rate(args, &units)? };
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut ending = Ending::Done;
     for (pair, said) in pairs.into_iter().zip(said) {
@@ -93,11 +102,27 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(ending)
 }
 
-fn rate(name: &ScorerName, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
+fn rate(args: &Args, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
+    let names = JudgingNames {
+        judge_mode: args.judge_mode.as_deref(),
+        judge_rating: args.judge_rating.as_deref(),
+        segment_mode: None,
+    };
+    let judging = judging(Judging::default(), names, &SegmenterName::Sentence, &args.scorer)
+        .map_err(WrongUsage)?;
     let models = open_models(&RunOptions::default())?;
-    let scorer = models.scorer(name, &Arc::new(Library::embedded()?), Judging::default())?;
-    let ratings = scorer.score(pairs).into_iter();
-    Ok(ratings.map(|rating| Ok(one("rating", rating?.get()))).collect())
+    let scorer = models.scorer(&args.scorer, &Arc::new(Library::embedded()?), judging)?;
+    let weighed = scorer.weigh(pairs).into_iter();
+    Ok(weighed
+        .map(|weighed| {
+            let Weighed { rating, probabilities } = weighed?;
+            let mut fields = one("rating", rating.get());
+            if let Some(probabilities) = probabilities {
+                fields.insert("probabilities".to_owned(), json!(probabilities));
+            }
+            Ok(fields)
+        })
+        .collect())
 }
 
 fn measure(name: &ScorerName, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {

@@ -26,38 +26,70 @@ pub(super) fn print_prompts(prepared: &Prepared, n_prompts: usize) -> anyhow::Re
     Ok(Ending::Done)
 }
 
-/// Prints counts, tokens and an estimate of the time.
-pub(super) fn print_counts(prepared: &Prepared) -> anyhow::Result<Ending> {
+/// How counts are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum CountFormat {
+    /// A table, and an estimate of the time from a first reply.
+    Text,
+    /// One object; nothing is read or written by the model.
+    Json,
+}
+
+/// What a run would work on.
+#[derive(Debug, serde::Serialize)]
+struct Counts {
+    n_drafts: usize,
+    n_paragraphs: usize,
+    n_comments: usize,
+    n_trimmed_prompts: usize,
+    n_paragraphs_without_prompt: usize,
+    /// As the batches of the run come, each shared beginning read as often as the
+    /// memory for keys and values makes necessary.
+    n_prefill_tokens: usize,
+    /// Each prompt read by itself.
+    n_prefill_tokens_naive: usize,
+    /// If every reply were as long as it may be.
+    n_reply_tokens_most: usize,
+}
+
+/// Prints counts and tokens, and as text an estimate of the time.
+pub(super) fn print_counts(prepared: &Prepared, format: CountFormat) -> anyhow::Result<Ending> {
     let Prepared { plan, corpus, library, models } = prepared;
     let model = models.open(&plan.generator)?;
     let requests = prompts(plan, corpus, library, &*model)?;
-    let possible: Vec<Prompt> =
-        requests.iter().filter_map(|request| request.prompt.clone().ok()).collect();
-    let prefill = model.prefill(&possible);
-    let n_trimmed = requests.iter().filter(|request| is_trimmed(request)).count();
-    let n_comments: usize = corpus.scorable_targets().map(|target| target.comments.len()).sum();
-    let n_new_most = possible.len() * plan.settings.max_new_tokens;
-
-    let mut table = Table::new(&["what", "how many"]);
-    let mut row = |what: &str, count: usize| table.push([what.to_owned(), count.to_string()]);
-    row("drafts", corpus.drafts().len());
-    row("paragraphs to comment on", requests.len());
-    row("instructors' comments on them", n_comments);
-    row("prompts that leave out paragraphs of the essay", n_trimmed);
-    row("paragraphs without a prompt, which would fail", requests.len() - possible.len());
-    row("prompt tokens, each prompt by itself", prefill.n_prefill_tokens_naive);
-    row("prompt tokens, shared beginnings once", prefill.n_prefill_tokens);
-    row("reply tokens at most", n_new_most);
+    let batches: Vec<Vec<Prompt>> = requests
+        .chunks(models.machine().batch_size)
+        .map(|batch| batch.iter().filter_map(|request| request.prompt.clone().ok()).collect())
+        .collect();
+    let n_prompts: usize = batches.iter().map(Vec::len).sum();
+    let max_new_tokens = plan.settings.max_new_tokens;
+    let slices: Vec<&[Prompt]> = batches.iter().map(Vec::as_slice).collect();
+    let prefill = model.prefill(&slices, max_new_tokens);
+    let counts = Counts {
+        n_drafts: corpus.drafts().len(),
+        n_paragraphs: requests.len(),
+        n_comments: corpus.scorable_targets().map(|target| target.comments.len()).sum(),
+        n_trimmed_prompts: requests.iter().filter(|request| is_trimmed(request)).count(),
+        n_paragraphs_without_prompt: requests.len() - n_prompts,
+        n_prefill_tokens: prefill.n_prefill_tokens,
+        n_prefill_tokens_naive: prefill.n_prefill_tokens_naive,
+        n_reply_tokens_most: n_prompts * max_new_tokens,
+    };
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", render_text(&table))?;
+    if format == CountFormat::Json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&counts)?)?;
+        return Ok(Ending::Done);
+    }
+    writeln!(out, "{}", render_text(&counts.table()))?;
     if let Some(error) = requests.iter().find_map(|request| request.prompt.as_ref().err()) {
         writeln!(out, "first paragraph without a prompt: {error}\n")?;
     }
     let sampling = sampling(plan);
-    match possible.iter().take(MAX_PROBES).find_map(|prompt| probe(&*model, prompt, &sampling)) {
+    let mut first = slices.iter().copied().flatten().take(MAX_PROBES);
+    match first.find_map(|prompt| probe(&*model, prompt, &sampling)) {
         Some(speed) => {
-            let seconds = prefill.n_prefill_tokens as f64 / speed.prefill_tokens_per_s
-                + n_new_most as f64 / speed.reply_tokens_per_s;
+            let seconds = counts.n_prefill_tokens as f64 / speed.prefill_tokens_per_s
+                + counts.n_reply_tokens_most as f64 / speed.reply_tokens_per_s;
             writeln!(
                 out,
                 "measured on one prompt: {:.0} prompt tokens/s, {:.0} reply tokens/s\n\
@@ -73,6 +105,22 @@ pub(super) fn print_counts(prepared: &Prepared) -> anyhow::Result<Ending> {
         }
     }
     Ok(Ending::Done)
+}
+
+impl Counts {
+    fn table(&self) -> Table {
+        let mut table = Table::new(&["what", "how many"]);
+        let mut row = |what: &str, count: usize| table.push([what.to_owned(), count.to_string()]);
+        row("drafts", self.n_drafts);
+        row("paragraphs to comment on", self.n_paragraphs);
+        row("instructors' comments on them", self.n_comments);
+        row("prompts that leave out paragraphs of the essay", self.n_trimmed_prompts);
+        row("paragraphs without a prompt, which would fail", self.n_paragraphs_without_prompt);
+        row("prompt tokens, each prompt by itself", self.n_prefill_tokens_naive);
+        row("prompt tokens, shared beginnings once", self.n_prefill_tokens);
+        row("reply tokens at most", self.n_reply_tokens_most);
+        table
+    }
 }
 
 fn is_trimmed(request: &FeedbackRequest) -> bool {
@@ -93,6 +141,9 @@ const N_PROBE_TOKENS: usize = 24;
 
 /// Asks for one token and then for some more of the same reply: the difference
 /// is the time of writing. `None` where the model has no more to say, or fails.
+///
+/// The first token is asked for twice before, since a model may keep what it has read
+/// of a prompt that comes again: the second and third question find the same kept.
 fn probe(model: &dyn TextModel, prompt: &Prompt, sampling: &Sampling) -> Option<Speed> {
     let ask = |max_new_tokens: usize| {
         let sampling = Sampling { max_new_tokens, ..sampling.clone() };
@@ -100,6 +151,8 @@ fn probe(model: &dyn TextModel, prompt: &Prompt, sampling: &Sampling) -> Option<
         let reply = model.complete(&[Request { prompt: prompt.clone(), sampling }]).pop()?.ok()?;
         Some((begun.elapsed(), reply.usage))
     };
+    let (reading, _) = ask(1)?;
+    ask(1)?;
     let (first, _) = ask(1)?;
     let (second, usage) = ask(N_PROBE_TOKENS)?;
     let writing = second.checked_sub(first).filter(|writing| !writing.is_zero())?;
@@ -107,7 +160,7 @@ fn probe(model: &dyn TextModel, prompt: &Prompt, sampling: &Sampling) -> Option<
         return None;
     }
     Some(Speed {
-        prefill_tokens_per_s: usage.n_prompt_tokens as f64 / first.as_secs_f64(),
+        prefill_tokens_per_s: usage.n_prompt_tokens as f64 / reading.as_secs_f64(),
         reply_tokens_per_s: (usage.n_completion_tokens - 1) as f64 / writing.as_secs_f64(),
     })
 }

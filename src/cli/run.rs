@@ -6,7 +6,13 @@ use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
-use super::{Ending, prepare::Prepared, progress::Bars, rehearsal, summary};
+use super::{
+    Ending,
+    prepare::Prepared,
+    progress::Bars,
+    rehearsal::{self, CountFormat},
+    summary,
+};
 use crate::{
     config::{self, RunOptions},
     experiment::{Run, Until, specification},
@@ -27,6 +33,10 @@ pub(super) struct Args {
     /// Say what would be done, with counts, tokens and an estimate of the time, and stop
     #[arg(long)]
     dry_run: bool,
+
+    /// How --dry-run prints: text, or json with nothing but counts
+    #[arg(short = 'f', long, value_enum, default_value_t = CountFormat::Text, requires = "dry_run")]
+    dry_run_format: CountFormat,
 
     /// Print the first N prompts as the model gets them, and stop
     #[arg(long, value_name = "N")]
@@ -63,7 +73,7 @@ pub(super) fn run(args: &Args, until: Until) -> anyhow::Result<Ending> {
         return rehearsal::print_prompts(&prepared, n_prompts);
     }
     if args.dry_run {
-        return rehearsal::print_counts(&prepared);
+        return rehearsal::print_counts(&prepared, args.dry_run_format);
     }
     let out = options.out.clone().unwrap_or_else(|| config::default_out(&prepared.plan));
     let store = open(&prepared, &out)?;

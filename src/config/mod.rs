@@ -1,7 +1,9 @@
 //! What a user may set, in a file, in the environment or on the command line.
 
+mod judging;
 mod options;
 mod resolve;
 
+pub use judging::{JudgingNames, judging};
 pub use options::RunOptions;
 pub use resolve::{default_out, device, dtype, empty_answers, format_name, machine, options, plan};

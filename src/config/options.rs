@@ -116,6 +116,22 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", env = "UNIMATCH_JUDGE_RETRIES", help_heading = "Judging")]
     pub judge_retries: Option<usize>,
 
+    /// How a judge rates pairs: batch (many in a prompt, the reply is read, as in the paper) or
+    /// logits (each by itself, the probabilities of 0 to 4 are weighed and kept)
+    /// [default: logits for a local judge, else batch]
+    #[arg(long, value_name = "HOW", env = "UNIMATCH_JUDGE_MODE", help_heading = "Judging")]
+    pub judge_mode: Option<String>,
+
+    /// What the probabilities of 0 to 4 come to: argmax or expectation [default: argmax]
+    #[arg(long, value_name = "HOW", env = "UNIMATCH_JUDGE_RATING", help_heading = "Judging")]
+    pub judge_rating: Option<String>,
+
+    /// How a judge cuts feedback: copy (it copies the text with delimiters, as in the paper) or
+    /// scoring (it is led along the text and only chooses where units end)
+    /// [default: scoring for a local judge, else copy]
+    #[arg(long, value_name = "HOW", env = "UNIMATCH_SEGMENT_MODE", help_heading = "Judging")]
+    pub segment_mode: Option<String>,
+
     /// Whether an empty answer costs recall: count, or skip as the public release does
     /// [default: count]
     #[arg(long, value_name = "HOW", env = "UNIMATCH_EMPTY", help_heading = "Judging")]
@@ -125,7 +141,9 @@ pub struct RunOptions {
     #[arg(long, short = 'j', value_name = "N", env = "UNIMATCH_THREADS", help_heading = "Machine")]
     pub threads: Option<usize>,
 
-    /// Memory for keys and values of a local model, in MiB [default: 2048]
+    /// Memory for keys and values of a local model, in MiB: those of prompts in work and, as
+    /// far as these leave room, of beginnings that were shared. A prompt waits until its own fit,
+    /// for the longest reply it may get; one that alone does not fit fails [default: 2048]
     #[arg(long, value_name = "MIB", env = "UNIMATCH_KV_MEMORY", help_heading = "Machine")]
     pub kv_memory: Option<usize>,
 

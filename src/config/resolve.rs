@@ -4,7 +4,10 @@ use std::str::FromStr;
 
 use anyhow::{Context, bail};
 
-use super::RunOptions;
+use super::{
+    RunOptions,
+    judging::{self, JudgingNames},
+};
 use crate::{
     corpus::Selection,
     experiment::{ConstrainedUnits, Judging, Machine, ModelName, Plan},
@@ -34,6 +37,18 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
         .context("no generator is given: name a model, as in --generator local:models/NAME.gguf")?;
     let preset: Preset = value("preset", options.preset.as_deref(), Preset::default())?;
     let settings = settings(options, preset)?;
+    let segmenter = parse("segmenter", options.segmenter.as_deref().unwrap_or("sentence"))?;
+    let scorer = parse("scorer", options.scorer.as_deref().unwrap_or(DEFAULT_SCORER))?;
+    let asked = Judging {
+        seed: settings.seed,
+        batch_size: positive(
+            "judge-batch-size",
+            options.judge_batch_size,
+            Judging::default().batch_size,
+        )?,
+        n_retries: options.judge_retries.unwrap_or(Judging::default().n_retries),
+        ..Judging::default()
+    };
     Ok(Plan {
         corpus,
         selection: Selection {
@@ -53,17 +68,9 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
             Some("segment") => ConstrainedUnits::Segment,
             Some(other) => bail!("--constrained-units: `{other}` is neither one nor segment"),
         },
-        segmenter: parse("segmenter", options.segmenter.as_deref().unwrap_or("sentence"))?,
-        scorer: parse("scorer", options.scorer.as_deref().unwrap_or(DEFAULT_SCORER))?,
-        judging: Judging {
-            seed: settings.seed,
-            batch_size: positive(
-                "judge-batch-size",
-                options.judge_batch_size,
-                Judging::default().batch_size,
-            )?,
-            n_retries: options.judge_retries.unwrap_or(Judging::default().n_retries),
-        },
+        judging: judging::judging(asked, JudgingNames::of(options), &segmenter, &scorer)?,
+        segmenter,
+        scorer,
         empty_answers: empty_answers(options.empty.as_deref())?,
         device: device(options)?,
         settings,
@@ -120,6 +127,7 @@ pub fn empty_answers(name: Option<&str>) -> anyhow::Result<EmptyAnswers> {
 pub fn options(plan: &Plan, run_dir: &camino::Utf8Path, machine: &Machine) -> RunOptions {
     let settings = &plan.settings;
     let names = &plan.selection.names;
+    let judging = judging::names(&plan.judging);
     RunOptions {
         corpus: Some(plan.corpus.clone()),
         out: Some(run_dir.to_owned()),
@@ -150,6 +158,9 @@ pub fn options(plan: &Plan, run_dir: &camino::Utf8Path, machine: &Machine) -> Ru
         max_new_tokens: Some(settings.max_new_tokens),
         judge_batch_size: Some(plan.judging.batch_size),
         judge_retries: Some(plan.judging.n_retries),
+        judge_mode: judging.judge_mode.map(str::to_owned),
+        judge_rating: judging.judge_rating.map(str::to_owned),
+        segment_mode: judging.segment_mode.map(str::to_owned),
         empty: Some(
             match plan.empty_answers {
                 EmptyAnswers::Count => "count",
@@ -269,7 +280,15 @@ mod tests {
 
     #[test]
     fn a_value_out_of_range_is_named_with_its_option() {
-        let cases: [(RunOptions, &str); 8] = [
+        let expectation = RunOptions {
+            judge_rating: Some("expectation".to_owned()),
+            scorer: Some("judge:scripted:j.jsonl".to_owned()),
+            ..least()
+        };
+        let cases: [(RunOptions, &str); 11] = [
+            (expectation, "--judge-rating"),
+            (RunOptions { judge_mode: Some("odds".to_owned()), ..least() }, "--judge-mode"),
+            (RunOptions { segment_mode: Some("cut".to_owned()), ..least() }, "--segment-mode"),
             (RunOptions { dtype: Some("int4".to_owned()), ..least() }, "--dtype"),
             (RunOptions { top_p: Some(0.0), ..least() }, "--top-p"),
             (RunOptions { temperature: Some(f64::NAN), ..least() }, "--temperature"),

@@ -14,8 +14,8 @@ use crate::{
     generate::{Cleaner, JudgeCleaner},
     nn::{DeviceChoice, WeightType},
     prompt::{Library, Prompt, TokenCounter},
-    segment::{JudgeSegmenter, Segmenter, SentenceSegmenter},
-    similarity::{EmbeddingScorer, JudgeScorer, LexicalScorer, Scorer},
+    segment::{JudgeSegmenter, MarkingSegmenter, SegmentMode, Segmenter, SentenceSegmenter},
+    similarity::{EmbeddingScorer, JudgeMode, JudgeScorer, LexicalScorer, LogitScorer, Scorer},
 };
 
 /// A text model that also counts tokens, and shows how it is asked.
@@ -23,8 +23,9 @@ pub trait TextModel: Backend + TokenCounter {
     /// A prompt as the model gets it.
     fn show(&self, prompt: &Prompt) -> anyhow::Result<String>;
 
-    /// What reading some prompts would cost, without reading any.
-    fn prefill(&self, prompts: &[Prompt]) -> Prefill;
+    /// What reading some batches of prompts one after another would cost, without
+    /// reading any; replies may have so many tokens each.
+    fn prefill(&self, batches: &[&[Prompt]], max_new_tokens: usize) -> Prefill;
 }
 
 /// The tokens of some prompts.
@@ -41,12 +42,9 @@ impl TextModel for LocalBackend {
         self.show_prompt(prompt).map_err(anyhow::Error::msg)
     }
 
-    fn prefill(&self, prompts: &[Prompt]) -> Prefill {
-        let tree = self.plan(prompts);
-        Prefill {
-            n_prefill_tokens: tree.n_prefill_tokens(),
-            n_prefill_tokens_naive: tree.n_prefill_tokens_naive(),
-        }
+    fn prefill(&self, batches: &[&[Prompt]], max_new_tokens: usize) -> Prefill {
+        let count = self.rehearse(batches, max_new_tokens);
+        Prefill { n_prefill_tokens: count.n_read, n_prefill_tokens_naive: count.n_naive }
     }
 }
 
@@ -61,10 +59,12 @@ impl TextModel for Scripted {
             .join("\n\n"))
     }
 
-    fn prefill(&self, prompts: &[Prompt]) -> Prefill {
+    fn prefill(&self, batches: &[&[Prompt]], _max_new_tokens: usize) -> Prefill {
         let count = |text: &String| self.count(text);
-        let n_tokens = prompts
+        let n_tokens = batches
             .iter()
+            .copied()
+            .flatten()
             .map(|prompt| prompt.system.as_ref().map_or(0, count) + count(&prompt.user))
             .sum();
         Prefill { n_prefill_tokens: n_tokens, n_prefill_tokens_naive: n_tokens }
@@ -169,11 +169,15 @@ impl Models {
     ) -> anyhow::Result<Box<dyn Segmenter>> {
         Ok(match name {
             SegmenterName::Sentence => Box::new(SentenceSegmenter),
-            SegmenterName::Judge(model) => Box::new(JudgeSegmenter::new(
-                self.open(model)?,
-                Arc::clone(library),
-                judging.settings(),
-            )?),
+            SegmenterName::Judge(model) => {
+                let (backend, library) = (self.open(model)?, Arc::clone(library));
+                match judging.segment_mode_for(model) {
+                    SegmentMode::Copy => {
+                        Box::new(JudgeSegmenter::new(backend, library, judging.settings())?)
+                    }
+                    SegmentMode::Scoring => Box::new(MarkingSegmenter::new(backend, library)?),
+                }
+            }
         })
     }
 
@@ -188,12 +192,18 @@ impl Models {
             ScorerName::Chrf => Box::new(LexicalScorer::chrf()),
             ScorerName::Bleu => Box::new(LexicalScorer::bleu()),
             ScorerName::Embedding(folder) => Box::new(self.embedding(folder)?),
-            ScorerName::Judge(model) => Box::new(JudgeScorer::new(
-                self.open(model)?,
-                Arc::clone(library),
-                judging.settings(),
-                judging.batch_size,
-            )?),
+            ScorerName::Judge(model) => {
+                let (backend, library) = (self.open(model)?, Arc::clone(library));
+                match judging.mode_for(model) {
+                    JudgeMode::Batch => {
+                        let settings = judging.settings();
+                        Box::new(JudgeScorer::new(backend, library, settings, judging.batch_size)?)
+                    }
+                    JudgeMode::Logits => {
+                        Box::new(LogitScorer::new(backend, library, judging.rating)?)
+                    }
+                }
+            }
         })
     }
 }

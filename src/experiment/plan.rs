@@ -10,7 +10,8 @@ use crate::{
     metrics::EmptyAnswers,
     nn::{Cpu, DeviceChoice, WeightType},
     prompt::{Condition, GenerationSettings, Preset, PromptFormat},
-    similarity::DEFAULT_BATCH_SIZE,
+    segment::SegmentMode,
+    similarity::{DEFAULT_BATCH_SIZE, JudgeMode, JudgeRating},
 };
 
 /// All that a run's records and results depend on.
@@ -70,16 +71,47 @@ pub struct Judging {
     pub batch_size: usize,
     /// How often a judge is asked again after a reply that cannot be read.
     pub n_retries: usize,
+    /// How one is asked to rate; `None` for what suits it best.
+    pub mode: Option<JudgeMode>,
+    /// What the probabilities of the ratings come to, where it is asked for those.
+    pub rating: JudgeRating,
+    /// How one is asked to cut; `None` for what suits it best.
+    pub segment_mode: Option<SegmentMode>,
 }
 
 impl Default for Judging {
-    /// 50 pairs in a request, two retries, and the paper's seed.
+    /// 50 pairs in a request, two retries, the paper's seed, and the likeliest rating.
     fn default() -> Self {
-        Self { seed: 42, batch_size: DEFAULT_BATCH_SIZE, n_retries: 2 }
+        Self {
+            seed: 42,
+            batch_size: DEFAULT_BATCH_SIZE,
+            n_retries: 2,
+            mode: None,
+            rating: JudgeRating::Argmax,
+            segment_mode: None,
+        }
     }
 }
 
 impl Judging {
+    /// How this model is asked to rate: unless another way was chosen, a local one is
+    /// asked for the probabilities of the ratings, and any other for a reply.
+    pub fn mode_for(self, model: &ModelName) -> JudgeMode {
+        self.mode.unwrap_or(match model {
+            ModelName::Local(_) => JudgeMode::Logits,
+            ModelName::Scripted(_) => JudgeMode::Batch,
+        })
+    }
+
+    /// How this model is asked to cut: unless another way was chosen, a local one is
+    /// led along the text, and any other copies it.
+    pub fn segment_mode_for(self, model: &ModelName) -> SegmentMode {
+        self.segment_mode.unwrap_or(match model {
+            ModelName::Local(_) => SegmentMode::Scoring,
+            ModelName::Scripted(_) => SegmentMode::Copy,
+        })
+    }
+
     /// The same, as judges take it.
     pub fn settings(self) -> JudgeSettings {
         JudgeSettings { seed: self.seed, n_retries: self.n_retries, ..JudgeSettings::default() }

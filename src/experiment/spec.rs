@@ -13,7 +13,7 @@ use crate::{
     nn::{DeviceChoice, EncoderPrecision, GgufFile, ModelFolder, WeightType},
     prompt::{Library, Purpose},
     run::Manifest,
-    similarity::Calibration,
+    similarity::{Calibration, JudgeMode},
 };
 
 /// A file that records depend on.
@@ -63,6 +63,7 @@ pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow:
             SegmenterName::Judge(model) => json!({
                 "judge": identities.of_model(model)?,
                 "prompt_digest": library.digest(Purpose::Segmentation)?,
+                "mode": plan.judging.segment_mode_for(model),
             }),
         },
         "scorer": match &plan.scorer {
@@ -74,11 +75,26 @@ pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow:
                 "precision": EncoderPrecision::default().to_string(),
                 "calibration": Calibration::source_digest(folder)?.to_hex().as_str(),
             }),
-            ScorerName::Judge(model) => json!({
-                "judge": identities.of_model(model)?,
-                "prompt_digest": library.digest(Purpose::Similarity)?,
-                "batch_size": plan.judging.batch_size,
-            }),
+            ScorerName::Judge(model) => {
+                let mode = plan.judging.mode_for(model);
+                let (purpose, rating, hint) = match mode {
+                    JudgeMode::Batch => {
+                        let hint = "no prompt for many pairs: see --judge-mode logits";
+                        (Purpose::Similarity, None, hint)
+                    }
+                    JudgeMode::Logits => {
+                        let hint = "no prompt for a single pair: see --judge-mode batch";
+                        (Purpose::Rating, Some(plan.judging.rating), hint)
+                    }
+                };
+                json!({
+                    "judge": identities.of_model(model)?,
+                    "prompt_digest": library.digest(purpose).context(hint)?,
+                    "batch_size": plan.judging.batch_size,
+                    "mode": mode,
+                    "rating": rating,
+                })
+            }
         },
         "judge_retries": judges.then_some(plan.judging.n_retries),
         "empty_answers": plan.empty_answers,

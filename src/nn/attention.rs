@@ -12,7 +12,8 @@ use rayon::prelude::*;
 
 use super::{
     kernels::{Cell, Columns, Cpu, LANES, Lanes, MAX_FLOAT_ROWS, accumulate, grid, softmax},
-    kv::{KvElement, KvNumbers, Segment},
+    kv::Segment,
+    kv_layout::{KvElement, KvNumbers},
 };
 
 /// Query rows that share a pass over keys and values: two of the kernel's.

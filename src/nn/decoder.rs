@@ -7,10 +7,13 @@ use candle_core::Device;
 use super::{
     attention::{Attended, Queries, attend},
     config::DecoderConfig,
+    decoder_error::DecoderError,
     device,
     gguf::GgufFile,
     kernels::{Cpu, rms_norm},
-    kv::{KvMemory, KvMemoryError, KvNumbers, KvShape, Place, Segment, Sequence},
+    kv::{Place, Segment, Sequence},
+    kv_layout::{KvNumbers, KvShape},
+    kv_memory::{KvMemory, KvMemoryError},
     layer::{Buffers, Frame, Layer, Rotaries, pack},
     linear::{Inputs, Linear, Mode, multiply},
     model_file::ModelFile,
@@ -80,50 +83,6 @@ impl Logits {
     pub fn rows_mut(&mut self) -> std::slice::ChunksExactMut<'_, f32> {
         self.numbers.chunks_exact_mut(self.vocabulary_size)
     }
-}
-
-/// Why a decoder cannot take a step.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum DecoderError {
-    /// A token is not in the vocabulary.
-    #[error("there is no token {token}: the model has {vocabulary_size}")]
-    UnknownToken {
-        /// The token.
-        token: u32,
-        /// The number of tokens there are.
-        vocabulary_size: usize,
-    },
-    /// The sequence would outgrow what the model was made for.
-    #[error("a sequence of {n_tokens} tokens does not fit the context of {context_length}")]
-    Context {
-        /// The tokens that the sequence would have.
-        n_tokens: usize,
-        /// The most it may have.
-        context_length: usize,
-    },
-    /// The embedding of a token cannot be read.
-    #[error("the embedding of token {token} cannot be read: {reason}")]
-    Embedding {
-        /// The token.
-        token: u32,
-        /// Why.
-        reason: String,
-    },
-    /// The sequence has no more room.
-    #[error("a sequence with room for {n_free} more tokens was given {n_tokens}")]
-    Room {
-        /// The tokens given.
-        n_tokens: usize,
-        /// How many would have fitted.
-        n_free: usize,
-    },
-    /// A device failed.
-    #[error("the device cannot go on: {reason}")]
-    Device {
-        /// Why.
-        reason: String,
-    },
 }
 
 /// One new token.
@@ -219,6 +178,11 @@ impl Decoder {
         &self.frame.config
     }
 
+    /// The processor that it works on.
+    pub(super) fn cpu(&self) -> Cpu {
+        self.frame.cpu
+    }
+
     /// An empty continuation of `prefix`, or of nothing, with room for `capacity`
     /// tokens of its own.
     ///
@@ -240,6 +204,11 @@ impl Decoder {
                 Sequence::on_devices(self.kv_shape, prefix, capacity, memory, layers)
             }
         }
+    }
+
+    /// How its keys and values lie in memory, if not on devices.
+    pub(super) fn kv_shape(&self) -> KvShape {
+        self.kv_shape
     }
 
     /// What a sequence with room for so many tokens of its own takes.

@@ -5,20 +5,19 @@
 //! one that is done leaves, and the next enters as soon as there is room. None of
 //! this changes a token of any reply.
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
 use super::{
-    decoder::{Decoder, DecoderError, Step, Wanted},
-    kv::{KvMemory, KvMemoryError, Segment, Sequence},
-    prefix::{Leaf, PrefixTree},
+    decoder::{Decoder, Step, Wanted},
+    decoder_error::DecoderError,
+    kv::Sequence,
+    kv_memory::KvMemoryError,
+    prefix_cache::{PrefillCount, PrefixCache},
+    reading::{Effort, MAX_ROWS, Next, ReadError, Reading},
     sampling::{FlawedLogits, Sampler, SamplingRules},
 };
-
-/// The most tokens of one step: enough for the matrix products to pay, few enough
-/// for their inputs to stay in the cache.
-const MAX_ROWS: usize = 256;
 
 /// A prompt to go on with.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,8 +37,9 @@ pub struct GenerationJob {
 pub struct GenerationLimits {
     /// The most replies that grow at the same time.
     pub max_sequences: usize,
-    /// The memory of their keys and values. A job enters only when its own fit
-    /// beside the others'; one that alone does not fit fails.
+    /// The memory of their keys and values. A job enters only when its own, for the
+    /// longest reply it may get, fit beside the others'; one that alone does not fit
+    /// fails.
     pub kv_memory_bytes: usize,
 }
 
@@ -93,6 +93,15 @@ pub enum GenerationError {
     Flawed(#[from] FlawedLogits),
 }
 
+impl From<ReadError> for GenerationError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Memory(error) => error.into(),
+            ReadError::Decoder(error) => error.into(),
+        }
+    }
+}
+
 /// Whoever takes the replies; it may be called from a thread of the pool.
 pub trait Recipient: Send {
     /// Whether a reply, which just got its newest token, is to go on.
@@ -115,9 +124,34 @@ pub fn generate(
     limits: GenerationLimits,
     recipient: &mut dyn Recipient,
 ) -> ControlFlow<()> {
+    let mut cache = PrefixCache::new(limits.kv_memory_bytes);
+    let crew = Crew { decoder, max_sequences: limits.max_sequences, cache: &mut cache };
+    generate_with(crew, jobs, end_ids, recipient)
+}
+
+/// What works on jobs.
+#[derive(Debug)]
+pub struct Crew<'a> {
+    /// The model.
+    pub decoder: &'a Decoder,
+    /// The most replies that grow at the same time.
+    pub max_sequences: usize,
+    /// The memory of keys and values, with what it holds of this decoder already.
+    pub cache: &'a mut PrefixCache,
+}
+
+/// Goes on with every job as [`generate`] does, but reads nothing again that is kept
+/// from work before, and keeps what may be of use again. Not a bit of any reply
+/// hangs on what was kept.
+pub fn generate_with(
+    crew: Crew<'_>,
+    jobs: &[GenerationJob],
+    end_ids: &[u32],
+    recipient: &mut dyn Recipient,
+) -> ControlFlow<()> {
     let mut possible = Vec::new();
     for (index, job) in jobs.iter().enumerate() {
-        match check(decoder, job) {
+        match check(crew.decoder, job) {
             Err(error) => recipient.finish(index, Err(error))?,
             Ok(()) if job.max_new_tokens == 0 => {
                 let nothing = Generated { tokens: Vec::new(), end: GenerationEnd::Limit };
@@ -126,26 +160,43 @@ pub fn generate(
             Ok(()) => possible.push(index),
         }
     }
-    let prompts: Vec<&[u32]> = possible.iter().map(|&index| &jobs[index].tokens[..]).collect();
-    let tree = PrefixTree::new(&prompts);
-    let mut floor = Floor {
-        decoder,
-        jobs,
-        possible,
-        memory: KvMemory::new(limits.kv_memory_bytes),
-        segments: vec![None; tree.nodes().len()],
-        n_waiting: tree.nodes().iter().map(|node| node.n_leaves).collect(),
-        tree,
-        n_entered: 0,
-        active: Vec::new(),
-    };
+    let prompts = possible.iter().map(|&index| &jobs[index].tokens[..]).collect();
+    let Crew { decoder, max_sequences, cache } = crew;
+    let reading = Reading::new(decoder, prompts, cache, Effort::Read);
+    let mut floor = Floor { decoder, jobs, possible, reading, active: Vec::new() };
     loop {
-        floor.admit(limits.max_sequences.max(1), recipient)?;
+        floor.admit(max_sequences.max(1), recipient)?;
         if floor.active.is_empty() {
             return ControlFlow::Continue(());
         }
         floor.advance(end_ids, recipient)?;
     }
+}
+
+/// Counts what [`generate_with`] would read of some jobs if every reply were as long
+/// as it may be, and leaves the cache as that would leave it, but for the keys and
+/// values themselves: it is of no use to read with.
+pub fn rehearse(crew: Crew<'_>, jobs: &[GenerationJob]) -> PrefillCount {
+    let Crew { decoder, max_sequences, cache } = crew;
+    let before = cache.count();
+    let works = |job: &&GenerationJob| job.max_new_tokens > 0 && check(decoder, job).is_ok();
+    let jobs: Vec<&GenerationJob> = jobs.iter().filter(works).collect();
+    let prompts = jobs.iter().map(|job| &job.tokens[..]).collect();
+    let mut reading = Reading::new(decoder, prompts, &mut *cache, Effort::Count);
+    let mut active: Vec<Sequence> = Vec::new();
+    loop {
+        if active.len() >= max_sequences.max(1) {
+            active.remove(0);
+        }
+        match reading.next(|index| jobs[index].max_new_tokens - 1, !active.is_empty()) {
+            Next::Open(_, sequence) => active.push(sequence),
+            Next::Failed(..) => (),
+            Next::Wait => drop(active.remove(0)),
+            Next::Over => break,
+        }
+    }
+    let after = cache.count();
+    PrefillCount { n_read: after.n_read - before.n_read, n_naive: after.n_naive - before.n_naive }
 }
 
 fn check(decoder: &Decoder, job: &GenerationJob) -> Result<(), GenerationError> {
@@ -170,16 +221,9 @@ fn check(decoder: &Decoder, job: &GenerationJob) -> Result<(), GenerationError> 
 struct Floor<'a> {
     decoder: &'a Decoder,
     jobs: &'a [GenerationJob],
-    /// The jobs of the tree.
+    /// The jobs that are read.
     possible: Vec<usize>,
-    tree: PrefixTree,
-    memory: KvMemory,
-    /// The shared beginnings that are read and still needed.
-    segments: Vec<Option<Arc<Segment>>>,
-    /// By node, the leaves that have not entered yet.
-    n_waiting: Vec<usize>,
-    /// How many leaves have entered.
-    n_entered: usize,
+    reading: Reading<'a>,
     active: Vec<Active<'a>>,
 }
 
@@ -218,64 +262,27 @@ impl Active<'_> {
     }
 }
 
-impl<'a> Floor<'a> {
+impl Floor<'_> {
     /// Lets jobs enter while there is room.
     fn admit(&mut self, max_sequences: usize, recipient: &mut dyn Recipient) -> ControlFlow<()> {
-        while self.active.len() < max_sequences
-            && let Some(&leaf) = self.tree.leaves().get(self.n_entered)
-        {
-            let index = self.possible[leaf.sequence];
-            match self.open(index, leaf) {
-                Ok(active) => self.active.push(active),
-                // Others hold the memory, and will give it back.
-                Err(GenerationError::Memory(_)) if !self.active.is_empty() => break,
-                Err(error) => recipient.finish(index, Err(error))?,
-            }
-            self.n_entered += 1;
-            for node in self.tree.chain(leaf.parent) {
-                self.n_waiting[node] -= 1;
-                if self.n_waiting[node] == 0 {
-                    self.segments[node] = None;
+        while self.active.len() < max_sequences {
+            let (jobs, possible) = (self.jobs, &self.possible);
+            // The last token drawn is never read.
+            let room = |at: usize| jobs[possible[at]].max_new_tokens - 1;
+            match self.reading.next(room, !self.active.is_empty()) {
+                Next::Open(at, sequence) => {
+                    let index = possible[at];
+                    let job = &jobs[index];
+                    let sampler = Sampler::new(job.rules, job.seed, &job.tokens);
+                    let unread = &job.tokens[sequence.n_tokens()..];
+                    let tokens = Vec::new();
+                    self.active.push(Active { index, job, sequence, sampler, unread, tokens });
                 }
+                Next::Failed(at, error) => recipient.finish(possible[at], Err(error.into()))?,
+                Next::Wait | Next::Over => break,
             }
         }
         ControlFlow::Continue(())
-    }
-
-    /// Opens the sequence of a leaf, and reads what it shares where nobody has yet.
-    fn open(&mut self, index: usize, leaf: Leaf) -> Result<Active<'a>, GenerationError> {
-        let job = &self.jobs[index];
-        let mut prefix = None;
-        for node in self.tree.chain(leaf.parent) {
-            let segment = match self.segments[node].take() {
-                Some(segment) => segment,
-                None => self.read(node, prefix)?,
-            };
-            self.segments[node] = Some(Arc::clone(&segment));
-            prefix = Some(segment);
-        }
-        let unread = &job.tokens[leaf.start..];
-        // The last token drawn is never read.
-        let capacity = unread.len() + job.max_new_tokens - 1;
-        let sequence = self.decoder.sequence(prefix, capacity, &self.memory)?;
-        let sampler = Sampler::new(job.rules, job.seed, &job.tokens);
-        Ok(Active { index, job, sequence, sampler, unread, tokens: Vec::new() })
-    }
-
-    /// Reads a shared beginning.
-    fn read(
-        &self,
-        node: usize,
-        prefix: Option<Arc<Segment>>,
-    ) -> Result<Arc<Segment>, GenerationError> {
-        let node = &self.tree.nodes()[node];
-        let tokens = &self.jobs[self.possible[node.example]].tokens[node.start..node.end];
-        let mut sequence = self.decoder.sequence(prefix, tokens.len(), &self.memory)?;
-        for tokens in tokens.chunks(MAX_ROWS) {
-            let wanted = Wanted::Nothing;
-            self.decoder.forward(&mut [Step { sequence: &mut sequence, tokens, wanted }])?;
-        }
-        Ok(sequence.freeze())
     }
 
     /// Takes one step with all replies that find room in it, the longest here first,

@@ -5,176 +5,14 @@
 //! segments of their beginning by reference; each has a [`Sequence`] of its own,
 //! the only part that still grows.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::Arc;
 
 use candle_core::Tensor;
-use half::{f16, slice::HalfFloatSliceExt};
 
 use super::{
-    config::DecoderConfig,
-    kernels::{Element, LANES},
+    kv_layout::{KvElement, KvShape, LayerKv},
+    kv_memory::{KvMemory, KvMemoryError, Reservation},
 };
-
-/// A bound on the memory of keys and values.
-#[derive(Clone, Debug)]
-pub struct KvMemory {
-    limit_bytes: usize,
-    used_bytes: Arc<AtomicUsize>,
-}
-
-impl KvMemory {
-    /// Room for this much.
-    pub fn new(limit_bytes: usize) -> Self {
-        Self { limit_bytes, used_bytes: Arc::default() }
-    }
-
-    /// The bound.
-    pub fn limit_bytes(&self) -> usize {
-        self.limit_bytes
-    }
-
-    /// What is in use now.
-    pub fn used_bytes(&self) -> usize {
-        self.used_bytes.load(Ordering::Acquire)
-    }
-
-    fn reserve(&self, bytes: usize) -> Result<Reservation, KvMemoryError> {
-        let grown = |used: usize| used.checked_add(bytes).filter(|&used| used <= self.limit_bytes);
-        match self.used_bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, grown) {
-            Ok(_) => Ok(Reservation { bytes, memory: self.clone() }),
-            Err(used_bytes) => Err(KvMemoryError {
-                needed_bytes: bytes,
-                used_bytes,
-                limit_bytes: self.limit_bytes,
-            }),
-        }
-    }
-}
-
-/// Memory that is given back when this is dropped.
-#[derive(Debug)]
-struct Reservation {
-    bytes: usize,
-    memory: KvMemory,
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        self.memory.used_bytes.fetch_sub(self.bytes, Ordering::AcqRel);
-    }
-}
-
-/// There is no room for more keys and values now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the keys and values need {needed_bytes} bytes, and {used_bytes} of {limit_bytes} are in use"
-)]
-pub struct KvMemoryError {
-    /// What was asked for.
-    pub needed_bytes: usize,
-    /// What is in use.
-    pub used_bytes: usize,
-    /// The bound.
-    pub limit_bytes: usize,
-}
-
-/// The numbers that keys and values are kept as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KvNumbers {
-    /// Single precision.
-    F32,
-    /// Half precision: half the memory and half the traffic.
-    F16,
-}
-
-/// How keys and values of one model lie in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct KvShape {
-    numbers: KvNumbers,
-    n_layers: usize,
-    n_kv_heads: usize,
-    head_size: usize,
-}
-
-impl KvShape {
-    pub(super) fn of(config: &DecoderConfig, numbers: KvNumbers) -> Self {
-        let &DecoderConfig { n_kv_heads, head_size, .. } = config;
-        Self { numbers, n_layers: config.n_layers(), n_kv_heads, head_size }
-    }
-
-    /// What keys and values are kept as.
-    pub(super) fn numbers(self) -> KvNumbers {
-        self.numbers
-    }
-
-    /// The width of a value in memory: whole lanes, with zeros after its end.
-    pub(super) fn value_width(self) -> usize {
-        self.head_size.next_multiple_of(LANES)
-    }
-
-    /// What a segment for this many tokens takes.
-    pub(super) fn bytes(self, capacity: usize) -> usize {
-        let numbers = self.keys_of_head(capacity) + self.values_of_head(capacity);
-        let size = match self.numbers {
-            KvNumbers::F32 => size_of::<f32>(),
-            KvNumbers::F16 => size_of::<f16>(),
-        };
-        self.n_layers * self.n_kv_heads * numbers * size
-    }
-
-    fn keys_of_head(self, capacity: usize) -> usize {
-        capacity.next_multiple_of(LANES) * self.head_size
-    }
-
-    fn values_of_head(self, capacity: usize) -> usize {
-        capacity * self.value_width()
-    }
-}
-
-/// Keys and values of one layer. The keys of a head lie in tiles of sixteen
-/// tokens, one lane each, so that a score needs no sum across lanes; the values of
-/// a head lie token by token.
-#[derive(Debug)]
-struct LayerKv {
-    keys: Numbers,
-    values: Numbers,
-}
-
-#[derive(Debug)]
-enum Numbers {
-    F32(Vec<f32>),
-    F16(Vec<f16>),
-}
-
-impl Numbers {
-    fn zeros(numbers: KvNumbers, count: usize) -> Self {
-        match numbers {
-            KvNumbers::F32 => Self::F32(vec![0.0; count]),
-            KvNumbers::F16 => Self::F16(vec![f16::ZERO; count]),
-        }
-    }
-}
-
-/// A number that keys and values are kept as.
-pub(super) trait KvElement: Element {
-    /// The numbers; none where they are kept as others.
-    fn of(numbers: &Numbers) -> &[Self];
-}
-
-impl KvElement for f32 {
-    fn of(numbers: &Numbers) -> &[Self] {
-        if let Numbers::F32(numbers) = numbers { numbers } else { &[] }
-    }
-}
-
-impl KvElement for f16 {
-    fn of(numbers: &Numbers) -> &[Self] {
-        if let Numbers::F16(numbers) = numbers { numbers } else { &[] }
-    }
-}
 
 /// Keys and values of consecutive tokens.
 #[derive(Debug)]
@@ -185,7 +23,7 @@ pub struct Segment {
     capacity: usize,
     shape: KvShape,
     storage: Storage,
-    _reservation: Reservation,
+    _reservation: Option<Reservation>,
 }
 
 /// Where the keys and values of a segment lie, for each layer.
@@ -195,6 +33,8 @@ enum Storage {
     Kernels(Vec<LayerKv>),
     /// On devices: `[n_kv_heads, 2, capacity, head_size]`.
     Devices(Vec<Tensor>),
+    /// With those of another segment, of which this one is the beginning.
+    Beginning(Arc<Segment>),
 }
 
 impl Storage {
@@ -202,12 +42,50 @@ impl Storage {
     fn layers(&self) -> &[LayerKv] {
         match self {
             Self::Kernels(layers) => layers,
-            Self::Devices(_) => &[],
+            Self::Devices(_) | Self::Beginning(_) => &[],
         }
     }
 }
 
 impl Segment {
+    /// The segment before it.
+    pub(super) fn parent(&self) -> Option<&Arc<Segment>> {
+        self.parent.as_ref()
+    }
+
+    /// Its first tokens, which share its keys and values; itself where those are all.
+    pub(super) fn first(self: &Arc<Self>, n_tokens: usize) -> Arc<Self> {
+        if n_tokens >= self.length {
+            return Arc::clone(self);
+        }
+        let &Self { start, capacity, shape, .. } = self.as_ref();
+        Arc::new(Self {
+            parent: self.parent.clone(),
+            start,
+            length: n_tokens,
+            capacity,
+            shape,
+            storage: Storage::Beginning(Arc::clone(self.whole())),
+            _reservation: None,
+        })
+    }
+
+    /// The segment whose keys and values it has.
+    fn whole(self: &Arc<Self>) -> &Arc<Self> {
+        match &self.storage {
+            Storage::Beginning(whole) => whole,
+            Storage::Kernels(_) | Storage::Devices(_) => self,
+        }
+    }
+
+    /// Where its keys and values lie.
+    fn storage(&self) -> &Storage {
+        match &self.storage {
+            Storage::Beginning(whole) => &whole.storage,
+            own => own,
+        }
+    }
+
     /// Where in the sequence its first token stands.
     pub(super) fn start(&self) -> usize {
         self.start
@@ -230,8 +108,8 @@ impl Segment {
 
     /// The keys and values of one layer, where they lie on a device.
     pub(super) fn tensor(&self, layer: usize) -> Option<&Tensor> {
-        match &self.storage {
-            Storage::Kernels(_) => None,
+        match self.storage() {
+            Storage::Kernels(_) | Storage::Beginning(_) => None,
             Storage::Devices(layers) => layers.get(layer),
         }
     }
@@ -247,8 +125,7 @@ impl Segment {
     ///
     /// If `E` is not what they are kept as.
     pub(super) fn keys<E: KvElement>(&self, layer: usize, head: usize) -> &[E] {
-        let size = self.shape.keys_of_head(self.capacity);
-        &E::of(&self.storage.layers()[layer].keys)[head * size..][..size]
+        self.storage().layers()[layer].keys(self.shape, self.capacity, head)
     }
 
     /// The values of one head: a row for each token.
@@ -257,8 +134,7 @@ impl Segment {
     ///
     /// If `E` is not what they are kept as.
     pub(super) fn values<E: KvElement>(&self, layer: usize, head: usize) -> &[E] {
-        let size = self.shape.values_of_head(self.capacity);
-        &E::of(&self.storage.layers()[layer].values)[head * size..][..size]
+        self.storage().layers()[layer].values(self.shape, self.capacity, head)
     }
 
     /// This segment and those before it, the first of the sequence first.
@@ -291,16 +167,11 @@ impl Sequence {
         capacity: usize,
         memory: &KvMemory,
     ) -> Result<Self, KvMemoryError> {
-        let reservation = memory.reserve(shape.bytes(capacity))?;
-        let layer = || LayerKv {
-            keys: Numbers::zeros(shape.numbers, shape.n_kv_heads * shape.keys_of_head(capacity)),
-            values: Numbers::zeros(
-                shape.numbers,
-                shape.n_kv_heads * shape.values_of_head(capacity),
-            ),
-        };
+        let mut sequence = Self::imagined(shape, prefix, capacity, memory, shape.bytes(capacity))?;
+        let layer = || LayerKv::zeros(shape, capacity);
         let layers = std::iter::repeat_with(layer).take(shape.n_layers).collect();
-        Ok(Self::with(shape, prefix, capacity, (Storage::Kernels(layers), reservation)))
+        sequence.tail.storage = Storage::Kernels(layers);
+        Ok(sequence)
     }
 
     /// The same, with keys and values in `n_bytes` of tensors on devices.
@@ -315,31 +186,40 @@ impl Sequence {
         memory: &KvMemory,
         (n_bytes, layers): (usize, impl FnOnce() -> Result<Vec<Tensor>, candle_core::Error>),
     ) -> Result<Self, KvMemoryError> {
-        let reservation = memory.reserve(n_bytes)?;
+        let mut sequence = Self::imagined(shape, prefix, capacity, memory, n_bytes)?;
         let layers = layers().map_err(|_| KvMemoryError {
             needed_bytes: n_bytes,
             used_bytes: memory.used_bytes() - n_bytes,
-            limit_bytes: memory.limit_bytes,
+            limit_bytes: memory.limit_bytes(),
         })?;
-        Ok(Self::with(shape, prefix, capacity, (Storage::Devices(layers), reservation)))
+        sequence.tail.storage = Storage::Devices(layers);
+        Ok(sequence)
     }
 
-    fn with(
+    /// One that takes `n_bytes` of the memory and has no keys and values, to try out
+    /// what would fit: no decoder can read in it.
+    ///
+    /// # Errors
+    ///
+    /// If the memory does not suffice now.
+    pub(super) fn imagined(
         shape: KvShape,
         prefix: Option<Arc<Segment>>,
         capacity: usize,
-        (storage, reservation): (Storage, Reservation),
-    ) -> Self {
+        memory: &KvMemory,
+        n_bytes: usize,
+    ) -> Result<Self, KvMemoryError> {
+        let reservation = memory.reserve(n_bytes)?;
         let tail = Segment {
             start: prefix.as_deref().map_or(0, Segment::end),
             parent: prefix,
             length: 0,
             capacity,
             shape,
-            storage,
-            _reservation: reservation,
+            storage: Storage::Kernels(Vec::new()),
+            _reservation: Some(reservation),
         };
-        Self { tail }
+        Ok(Self { tail })
     }
 
     /// The number of tokens, those of the prefix with them.
@@ -380,35 +260,7 @@ impl Sequence {
         let Segment { start, capacity, shape, ref mut storage, .. } = self.tail;
         let Storage::Kernels(layers) = storage else { return };
         let index = place.position - start;
-        let first_key = place.head * shape.keys_of_head(capacity)
-            + index / LANES * LANES * shape.head_size
-            + index % LANES;
-        let first_value = place.head * shape.values_of_head(capacity) + index * shape.value_width();
-        let layer = &mut layers[place.layer];
-        match &mut layer.keys {
-            Numbers::F32(keys) => scatter(key, &mut keys[first_key..]),
-            Numbers::F16(keys) => {
-                let mut halves = [f16::ZERO; 64];
-                for (part, key) in key.chunks(halves.len()).enumerate() {
-                    let halves = &mut halves[..key.len()];
-                    halves.convert_from_f32_slice(key);
-                    scatter(halves, &mut keys[first_key + part * 64 * LANES..]);
-                }
-            }
-        }
-        match &mut layer.values {
-            Numbers::F32(values) => values[first_value..][..value.len()].copy_from_slice(value),
-            Numbers::F16(values) => {
-                values[first_value..][..value.len()].convert_from_f32_slice(value);
-            }
-        }
-    }
-}
-
-/// Writes numbers to every sixteenth place.
-fn scatter<E: Copy>(numbers: &[E], places: &mut [E]) {
-    for (number, places) in numbers.iter().zip(places.chunks_mut(LANES)) {
-        places[0] = *number;
+        layers[place.layer].put((shape, capacity), (place.head, index), key, value);
     }
 }
 
@@ -425,17 +277,18 @@ pub(super) struct Place {
 mod tests {
     use super::*;
 
-    const SHAPE: KvShape =
-        KvShape { numbers: KvNumbers::F32, n_layers: 2, n_kv_heads: 3, head_size: 8 };
+    fn shape() -> KvShape {
+        KvShape::example()
+    }
 
     #[test]
     fn memory_is_bounded_and_comes_back() {
-        let bytes = SHAPE.bytes(20);
+        let bytes = shape().bytes(20);
         assert_eq!(bytes, 2 * 3 * (32 * 8 + 20 * 16) * 4);
         let memory = KvMemory::new(2 * bytes);
-        let first = Sequence::new(SHAPE, None, 20, &memory).unwrap().freeze();
-        let second = Sequence::new(SHAPE, Some(Arc::clone(&first)), 20, &memory).unwrap();
-        let error = Sequence::new(SHAPE, None, 1, &memory).unwrap_err();
+        let first = Sequence::new(shape(), None, 20, &memory).unwrap().freeze();
+        let second = Sequence::new(shape(), Some(Arc::clone(&first)), 20, &memory).unwrap();
+        let error = Sequence::new(shape(), None, 1, &memory).unwrap_err();
         assert_eq!((error.used_bytes, error.limit_bytes), (2 * bytes, 2 * bytes));
         drop(first);
         assert_eq!(memory.used_bytes(), 2 * bytes, "the second still leans on the first");
@@ -446,11 +299,32 @@ mod tests {
     #[test]
     fn a_chain_runs_from_the_first_token_on() {
         let memory = KvMemory::new(1 << 20);
-        let mut first = Sequence::new(SHAPE, None, 5, &memory).unwrap();
+        let mut first = Sequence::new(shape(), None, 5, &memory).unwrap();
         assert_eq!(first.extend(5), 0);
-        let mut second = Sequence::new(SHAPE, Some(first.freeze()), 3, &memory).unwrap();
+        let mut second = Sequence::new(shape(), Some(first.freeze()), 3, &memory).unwrap();
         assert_eq!(second.extend(2), 5);
         let starts: Vec<usize> = second.tail().chain().iter().map(|part| part.start()).collect();
         assert_eq!((starts, second.n_tokens(), second.n_free()), (vec![0, 5], 7, 1));
+    }
+
+    #[test]
+    fn a_beginning_shares_the_memory_of_the_whole_and_keeps_it() {
+        let memory = KvMemory::new(1 << 20);
+        let mut sequence = Sequence::new(shape(), None, 40, &memory).unwrap();
+        sequence.extend(40);
+        let place = Place { layer: 1, head: 2, position: 20 };
+        sequence.put(place, &[3.0; 8], &[4.0; 8]);
+        let whole = sequence.freeze();
+        let beginning = whole.first(30).first(21);
+        assert_eq!((beginning.start(), beginning.end(), beginning.length()), (0, 21, 21));
+        assert_eq!(beginning.keys::<f32>(1, 2).as_ptr(), whole.keys::<f32>(1, 2).as_ptr());
+        assert_eq!(beginning.values::<f32>(1, 2)[20 * 16], 4.0);
+        assert!(Arc::ptr_eq(&whole.first(40), &whole));
+        let next = Sequence::new(shape(), Some(beginning), 2, &memory).unwrap();
+        assert_eq!(next.n_tokens(), 21);
+        drop(whole);
+        assert_eq!(memory.used_bytes(), shape().bytes(40) + shape().bytes(2));
+        drop(next);
+        assert_eq!(memory.used_bytes(), 0);
     }
 }

@@ -5,39 +5,50 @@ mod attention;
 mod chat;
 mod config;
 mod decoder;
+mod decoder_error;
 mod device;
 mod encoder;
 mod generation;
 mod gguf;
 mod kernels;
 mod kv;
+mod kv_layout;
+mod kv_memory;
 mod layer;
 mod linear;
 mod model_error;
 mod model_file;
 mod prefix;
+mod prefix_cache;
+mod reading;
 mod rope;
 mod safetensors;
 mod sampling;
+mod scoring;
 mod tokenizer;
 mod weight_type;
 mod weights;
 
 pub use chat::{AddGenerationPrompt, ChatError, ChatTemplate, Message, Role};
 pub use config::{Activation, DecoderConfig, LayerAttention, Rotation, RotationStyle};
-pub use decoder::{Decoder, DecoderError, Logits, Step, Wanted};
+pub use decoder::{Decoder, Logits, Step, Wanted};
+pub use decoder_error::DecoderError;
 pub use device::{DeviceChoice, DeviceError, Devices};
 pub use encoder::{Embedding, EncoderError, EncoderPrecision, SentenceEncoder};
 pub use generation::{
-    Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits, Recipient, generate,
+    Crew, Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits, Recipient,
+    generate, generate_with, rehearse,
 };
 pub use gguf::GgufFile;
 pub use kernels::{Cpu, CpuError, CpuLevel};
-pub use kv::{KvMemory, KvMemoryError, Segment, Sequence};
+pub use kv::{Segment, Sequence};
+pub use kv_memory::{KvMemory, KvMemoryError};
 pub use model_file::ModelFile;
 pub use prefix::PrefixTree;
+pub use prefix_cache::{PrefillCount, PrefixCache};
 pub use safetensors::ModelFolder;
 pub use sampling::{FlawedLogits, Sampler, SamplingRules};
+pub use scoring::{NextToken, ScoringError, ScoringJob, score};
 pub use tokenizer::{SpecialTokens, Tokenizer, TokenizerError};
 pub use weight_type::{WeightType, WeightTypeError};
 pub use weights::{Bytes, ModelError, RawTensor, Weights};

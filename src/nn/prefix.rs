@@ -1,8 +1,10 @@
 //! What sequences have in common: a tree of shared beginnings.
 
+use std::ops::Range;
+
 /// Beginnings shorter than this many tokens beyond those already shared are not
 /// worth a segment of their own.
-const MIN_SHARED: usize = 16;
+pub(super) const MIN_SHARED: usize = 16;
 
 /// A plan to read some sequences so that what several begin with is read once.
 ///
@@ -45,13 +47,21 @@ pub(super) struct Leaf {
 impl PrefixTree {
     /// The plan for some sequences, none of which is empty.
     ///
-    /// Sequences are taken in the order of their tokens, and equal ones in the
-    /// order given, so that all that lean on a node follow each other.
+    /// All that lean on a node follow each other; besides, sequences are taken in
+    /// the order given, by the first of those that belong together.
     pub fn new(sequences: &[&[u32]]) -> Self {
-        let mut order: Vec<usize> = (0..sequences.len()).collect();
-        order.sort_by_key(|&index| sequences[index]);
+        Self::beside(sequences, &[])
+    }
+
+    /// The same plan, where what a sequence has in common with one of `others`, which
+    /// are not read themselves, is shared too: others like these may follow.
+    pub(super) fn beside(sequences: &[&[u32]], others: &[&[u32]]) -> Self {
+        let all = [sequences, others].concat();
+        let is_own = |&&index: &&usize| index < sequences.len();
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by_key(|&index| all[index]);
         let shared: Vec<usize> =
-            order.windows(2).map(|pair| n_shared(sequences[pair[0]], sequences[pair[1]])).collect();
+            order.windows(2).map(|pair| n_shared(all[pair[0]], all[pair[1]])).collect();
         let mut tree = Self {
             nodes: Vec::new(),
             leaves: Vec::new(),
@@ -62,14 +72,17 @@ impl PrefixTree {
         let mut open = vec![(0..order.len(), None)];
         while let Some((run, parent)) = open.pop() {
             let start = parent.map_or(0, |node: usize| tree.nodes[node].end);
-            if run.len() < 2 {
-                tree.leaves.extend(run.map(|at| Leaf { sequence: order[at], parent, start }));
+            let n_leaves = order[run.clone()].iter().filter(is_own).count();
+            if run.len() < 2 || n_leaves == 0 {
+                let own = order[run].iter().filter(is_own);
+                tree.leaves.extend(own.map(|&sequence| Leaf { sequence, parent, start }));
                 continue;
             }
+            let first_given = |run: &Range<usize>| order[run.clone()].iter().copied().min();
             let inner = run.start..run.end - 1;
             let least = shared[inner.clone()].iter().copied().min().unwrap_or(start);
             let node = if least >= start + MIN_SHARED {
-                let (example, n_leaves) = (order[run.start], run.len());
+                let example = first_given(&run).unwrap_or_default();
                 tree.nodes.push(Node { parent, start, end: least, example, n_leaves });
                 Some(tree.nodes.len() - 1)
             } else {
@@ -83,7 +96,8 @@ impl PrefixTree {
                 first = at + 1;
             }
             parts.push((first..run.end, node));
-            open.extend(parts.into_iter().rev());
+            parts.sort_by_key(|(part, _)| std::cmp::Reverse(first_given(part)));
+            open.extend(parts);
         }
         let in_nodes: usize = tree.nodes.iter().map(|node| node.end - node.start).sum();
         let in_leaves: usize =
@@ -151,11 +165,22 @@ mod tests {
         ];
         let tree = tree(&sequences);
         let spans: Vec<_> = tree.nodes().iter().map(|node| (node.start, node.end)).collect();
-        assert_eq!(spans, [(0, 100), (100, 400), (100, 300)]);
+        assert_eq!(spans, [(0, 100), (100, 300), (100, 400)]);
         let order: Vec<_> = tree.leaves().iter().map(|leaf| leaf.sequence).collect();
-        assert_eq!(order, [1, 3, 2, 0]);
+        assert_eq!(order, [0, 2, 1, 3], "in the order given, as far as what is shared allows");
         assert_eq!(tree.n_prefill_tokens(), 100 + 300 + 20 + 20 + 200 + 30 + 10);
         assert_eq!(tree.n_prefill_tokens_naive(), 310 + 420 + 330 + 420);
+    }
+
+    #[test]
+    fn what_is_shared_with_others_is_a_node_and_the_others_are_not_read() {
+        let own = sequence(&[(1, 50), (2, 9)]);
+        let others = [sequence(&[(1, 50), (3, 90)]), sequence(&[(1, 50), (3, 80)])];
+        let tree = PrefixTree::beside(&[&own], &[&others[0], &others[1]]);
+        let spans: Vec<_> = tree.nodes().iter().map(|node| (node.start, node.end)).collect();
+        assert_eq!((spans, tree.leaves().len()), (vec![(0, 50)], 1));
+        assert_eq!(tree.nodes()[0].n_leaves, 1);
+        assert_eq!((tree.n_prefill_tokens(), tree.n_prefill_tokens_naive()), (59, 59));
     }
 
     #[test]

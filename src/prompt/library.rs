@@ -18,8 +18,10 @@ pub enum Purpose {
     Cleaning,
     /// To have feedback cut into units.
     Segmentation,
-    /// To have pairs of units rated.
+    /// To have pairs of units rated, many in one request.
     Similarity,
+    /// To have one pair of units rated.
+    Rating,
 }
 
 impl fmt::Display for Purpose {
@@ -29,6 +31,7 @@ impl fmt::Display for Purpose {
             Self::Cleaning => Role::Cleaning.fmt(f),
             Self::Segmentation => Role::Segmentation.fmt(f),
             Self::Similarity => Role::Similarity.fmt(f),
+            Self::Rating => Role::Rating.fmt(f),
         }
     }
 }
@@ -133,6 +136,7 @@ impl Library {
             let role = match purpose {
                 Purpose::Cleaning => Role::Cleaning,
                 Purpose::Segmentation => Role::Segmentation,
+                Purpose::Rating => Role::Rating,
                 _ => Role::Similarity,
             };
             return self

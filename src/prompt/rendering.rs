@@ -60,6 +60,12 @@ impl Library {
         self.render(template, &context! { pairs => Value::from(Serde(pairs)) }, PromptFormat::Chat)
     }
 
+    /// Renders a request to rate one pair.
+    pub fn rating(&self, generated: &str, gold: &str) -> Result<Prompt, PromptError> {
+        let template = self.template(Purpose::Rating)?;
+        self.render(template, &context! { generated, gold }, PromptFormat::Chat)
+    }
+
     fn render(
         &self,
         template: &Template,

@@ -62,8 +62,10 @@ pub enum Role {
     Cleaning,
     /// Feedback cut into units.
     Segmentation,
-    /// Ratings of pairs of units.
+    /// Ratings of pairs of units, many in one reply.
     Similarity,
+    /// The rating of one pair of units, as a digit that is the whole reply.
+    Rating,
 }
 
 impl Role {
@@ -73,6 +75,7 @@ impl Role {
             Self::Feedback => &["categories", "shots", "rubric", "context", "paragraph"],
             Self::Cleaning | Self::Segmentation => &["feedback"],
             Self::Similarity => &["pairs"],
+            Self::Rating => &["generated", "gold"],
         }
     }
 
@@ -92,6 +95,7 @@ impl fmt::Display for Role {
             Self::Cleaning => "cleaning",
             Self::Segmentation => "segmentation",
             Self::Similarity => "similarity",
+            Self::Rating => "rating",
         })
     }
 }

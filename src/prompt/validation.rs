@@ -97,6 +97,7 @@ impl Library {
             Role::Cleaning => drop(self.cleaning("Good.")?),
             Role::Segmentation => drop(self.segmentation("Good.")?),
             Role::Similarity => drop(self.similarity(&pairs)?),
+            Role::Rating => drop(self.rating("Good.", "Nice.")?),
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// What a judge puts at the end of every unit.
-const DELIMITER: &str = "$$";
+pub(super) const DELIMITER: &str = "$$";
 
 /// Cuts by asking a model to copy the text with `$$` at the end of every unit.
 ///
@@ -98,7 +98,7 @@ impl Segmenter for JudgeSegmenter {
 
 /// The text as a model sees it: trimmed, and without the delimiter. Each
 /// character stands for one of the text.
-fn shown(text: &str) -> Cow<'_, str> {
+pub(super) fn shown(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if text.contains(DELIMITER) {
         Cow::Owned(text.replace('$', "＄"))
@@ -109,7 +109,7 @@ fn shown(text: &str) -> Cow<'_, str> {
 
 /// Why a copy is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unfaithful {
+pub(super) enum Unfaithful {
     /// It differs from the text, first at this byte of the text.
     Changed { at: usize },
     /// A delimiter stands inside a word, at this byte of the text.
@@ -157,7 +157,7 @@ fn cut_as(text: &str, copy: &str) -> Result<Segmentation, Unfaithful> {
 
 /// The segmentation with these ends and that of the text. Ends move back over
 /// white space, and those before the first word or after the last one go.
-fn tidy(text: &str, ends: Vec<usize>) -> Result<Segmentation, Unfaithful> {
+pub(super) fn tidy(text: &str, ends: Vec<usize>) -> Result<Segmentation, Unfaithful> {
     let last = text.trim_end().len();
     let mut tidied: Vec<usize> = Vec::new();
     for end in ends {

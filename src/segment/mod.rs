@@ -1,11 +1,13 @@
 //! Feedback, cut into units that each make one point.
 
 mod judge;
+mod marking;
 mod sentence;
 mod stage;
 mod units;
 
 pub use judge::JudgeSegmenter;
+pub use marking::{MarkingSegmenter, MarkingSegmenterError, SegmentMode};
 pub use sentence::SentenceSegmenter;
 pub use stage::{Extent, Passage, SegmentStage, UnitsRecord};
 pub use units::{Units, units};

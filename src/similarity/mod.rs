@@ -5,6 +5,8 @@ mod embedding;
 mod judge;
 mod labels;
 mod lexical;
+mod logits;
+mod probabilities;
 mod stage;
 mod vectors;
 
@@ -13,6 +15,8 @@ pub use embedding::{EmbeddingScorer, EmbeddingScorerError};
 pub use judge::{DEFAULT_BATCH_SIZE, JudgeScorer, read_ratings};
 pub use labels::label;
 pub use lexical::{LexicalMeasure, LexicalScorer};
+pub use logits::{JudgeMode, JudgeRating, LogitScorer, LogitScorerError};
+pub use probabilities::Probabilities;
 pub use stage::{PairBatch, RatedPair, ScoreRecord, ScoreStage};
 pub use vectors::{PairCosine, RememberingEncoder};
 
@@ -28,6 +32,21 @@ pub trait Scorer: Send + Sync {
     /// Rates every pair, in order. A pair that cannot be rated is an error of
     /// its own: it is never given a low rating instead.
     fn score(&self, pairs: &[UnitPair<'_>]) -> Vec<Result<Rating, ScoreError>>;
+
+    /// The same ratings, with the probabilities behind them where there are any.
+    fn weigh(&self, pairs: &[UnitPair<'_>]) -> Vec<Result<Weighed, ScoreError>> {
+        let weighed = |rating| Weighed { rating, probabilities: None };
+        self.score(pairs).into_iter().map(|rating| rating.map(weighed)).collect()
+    }
+}
+
+/// A rating, and what is behind it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weighed {
+    /// The rating.
+    pub rating: Rating,
+    /// How likely each rating is, where the scorer knows.
+    pub probabilities: Option<Probabilities>,
 }
 
 impl<S: Scorer + ?Sized> Scorer for Arc<S> {

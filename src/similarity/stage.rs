@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Rating, Scorer, UnitPair};
+use super::{Probabilities, Rating, Scorer, UnitPair, Weighed};
 use crate::{
     corpus::DraftId,
     run::{Emit, Outcome, RunError, Stage},
@@ -64,6 +64,9 @@ pub struct RatedPair {
     pub gold: String,
     /// From 0 to 4.
     pub rating: Rating,
+    /// How likely each rating is, where the scorer knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probabilities: Option<Probabilities>,
 }
 
 impl Stage for ScoreStage<'_> {
@@ -92,17 +95,18 @@ impl ScoreStage<'_> {
     fn rate(&self, batch: &PairBatch) -> Outcome<ScoreRecord> {
         let pairs: Vec<UnitPair<'_>> =
             batch.pairs.iter().map(|(generated, gold)| UnitPair { generated, gold }).collect();
-        let ratings: Result<Vec<Rating>, _> = self.scorer.score(&pairs).into_iter().collect();
+        let ratings: Result<Vec<Weighed>, _> = self.scorer.weigh(&pairs).into_iter().collect();
         match ratings {
             Ok(ratings) if ratings.len() == pairs.len() => Outcome::Done(ScoreRecord {
                 scorer: self.scorer.id().to_owned(),
                 pairs: pairs
                     .iter()
                     .zip(ratings)
-                    .map(|(pair, rating)| RatedPair {
+                    .map(|(pair, weighed)| RatedPair {
                         generated: pair.generated.to_owned(),
                         gold: pair.gold.to_owned(),
-                        rating,
+                        rating: weighed.rating,
+                        probabilities: weighed.probabilities,
                     })
                     .collect(),
             }),

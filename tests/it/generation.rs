@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use unimatch::nn::{
-    Cpu, Decoder, Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits,
-    Recipient, SamplingRules, generate,
+    Cpu, Crew, Decoder, Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits,
+    PrefixCache, Recipient, SamplingRules, generate, generate_with, rehearse,
 };
 
 use crate::tiny::{self, Weights, tokens};
@@ -161,4 +161,78 @@ fn a_recipient_may_end_all_the_work() {
     let mut collected = Collected { enough: Some(2), ..Collected::default() };
     assert!(generate(&decoder(), &jobs(), &[], PLENTY, &mut collected).is_break());
     assert_eq!(collected.results.len(), 2);
+}
+
+fn replies_with(
+    decoder: &Decoder,
+    jobs: &[GenerationJob],
+    max_sequences: usize,
+    cache: &mut PrefixCache,
+) -> Vec<Generated> {
+    let mut collected = Collected::default();
+    let crew = Crew { decoder, max_sequences, cache };
+    assert!(generate_with(crew, jobs, &[3], &mut collected).is_continue());
+    collected.results.sort_by_key(|(job, _)| *job);
+    collected.results.into_iter().map(|(_, result)| result.unwrap()).collect()
+}
+
+#[test]
+fn what_is_kept_between_calls_changes_no_token_and_saves_reading() {
+    let (decoder, jobs) = (decoder(), jobs());
+    let expected = replies(&jobs, PLENTY);
+    let mut n_read = Vec::new();
+    for kv_memory_bytes in [1 << 30, decoder.sequence_bytes(450), decoder.sequence_bytes(420)] {
+        let mut cache = PrefixCache::new(kv_memory_bytes);
+        for portion in [1, 2, 6, 1] {
+            let found: Vec<Generated> = jobs
+                .chunks(portion)
+                .flat_map(|jobs| replies_with(&decoder, jobs, 3, &mut cache))
+                .collect();
+            assert_eq!(found, expected, "{portion} at a time in {kv_memory_bytes} bytes");
+        }
+        n_read.push(cache.count());
+    }
+    assert!(n_read.iter().all(|count| count.n_naive == n_read[0].n_naive));
+    assert!(n_read[0].n_read * 2 < n_read[0].n_naive, "{n_read:?}");
+    assert!(n_read[0].n_read < n_read[2].n_read, "less memory, more to read: {n_read:?}");
+}
+
+#[test]
+fn a_rehearsal_counts_what_is_read() {
+    let decoder = decoder();
+    let jobs: Vec<GenerationJob> = [jobs(), jobs()].concat();
+    for kv_memory_bytes in [1 << 30, decoder.sequence_bytes(500)] {
+        let mut real = PrefixCache::new(kv_memory_bytes);
+        let mut imagined = PrefixCache::new(kv_memory_bytes);
+        for jobs in jobs.chunks(5) {
+            // One at a time, so that replies leave in the order they came.
+            let before = real.count();
+            let mut collected = Collected::default();
+            let crew = Crew { decoder: &decoder, max_sequences: 1, cache: &mut real };
+            let _ = generate_with(crew, jobs, &[], &mut collected);
+            let crew = Crew { decoder: &decoder, max_sequences: 1, cache: &mut imagined };
+            let counted = rehearse(crew, jobs);
+            assert_eq!(before.n_read + counted.n_read, real.count().n_read);
+            assert_eq!(imagined.count(), real.count());
+        }
+    }
+}
+
+#[test]
+fn with_one_at_a_time_the_first_call_is_remembered_and_the_second_kept() {
+    let decoder = decoder();
+    let guideline = tokens(200, 9);
+    let job = |seed| GenerationJob {
+        tokens: [&guideline[..], &tokens(10, seed)].concat(),
+        max_new_tokens: 1,
+        ..jobs().remove(0)
+    };
+    let mut cache = PrefixCache::new(1 << 30);
+    let mut n_read = Vec::new();
+    for seed in 20..24 {
+        replies_with(&decoder, &[job(seed)], 1, &mut cache);
+        n_read.push(cache.count().n_read);
+    }
+    assert_eq!(n_read[..2], [210, 420]);
+    assert!(n_read[3] - n_read[1] <= 20, "{n_read:?}");
 }

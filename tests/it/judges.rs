@@ -3,11 +3,18 @@
 use std::sync::Arc;
 
 use unimatch::{
-    backend::{judge::JudgeSettings, scripted::Scripted},
+    backend::{
+        Backend, BackendError, Completion, Request, judge::JudgeSettings, scripted::Scripted,
+    },
     generate::{CleaningError, Implausible, JudgeCleaner, Verdict, clean},
     prompt::Library,
-    segment::{JudgeSegmenter, SegmentError, Segmenter, units},
-    similarity::{JudgeScorer, Rating, ScoreError, Scorer, UnitPair},
+    segment::{
+        JudgeSegmenter, MarkingSegmenter, MarkingSegmenterError, SegmentError, Segmenter, units,
+    },
+    similarity::{
+        JudgeRating, JudgeScorer, LogitScorer, LogitScorerError, Rating, ScoreError, Scorer,
+        UnitPair,
+    },
 };
 
 use crate::material::{fixture, shared};
@@ -142,6 +149,91 @@ fn a_cleaning_judge_is_believed_only_where_it_cuts() {
     );
     let failed = judge.clean(&["Not in the script."]);
     assert!(matches!(&failed[0], Err(CleaningError::Backend(error)) if error.is_transient()));
+}
+
+fn scripted(rules: &[(&str, &str)]) -> Arc<Scripted> {
+    let rules: Vec<String> = rules
+        .iter()
+        .map(|(contains, reply)| {
+            serde_json::json!({"contains": contains, "reply": reply}).to_string()
+        })
+        .collect();
+    Arc::new(Scripted::parse(&rules.join("\n"), "rules.jsonl").unwrap())
+}
+
+#[test]
+fn a_pair_is_rated_by_the_weights_of_five_replies() {
+    let backend = scripted(&[("First: <feedback>one</feedback>", "3"), ("", "It is a 2.")]);
+    let weigh = |rating| {
+        let scorer = LogitScorer::new(backend.clone(), library(), rating).unwrap();
+        scorer.weigh(&pairs(&["one", "two"]))
+    };
+    let weighed = weigh(JudgeRating::Argmax);
+    let one = weighed[0].as_ref().unwrap();
+    assert_eq!(Some(one.rating), Rating::from_int(3));
+    let expected = [0.1, 0.1, 0.1, 0.6, 0.1];
+    for (found, expected) in one.probabilities.unwrap().get().iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-12);
+    }
+    assert!(matches!(weighed[1], Err(ScoreError::Backend(_))), "{:?}", weighed[1]);
+    let mean = weigh(JudgeRating::Expectation)[0].as_ref().unwrap().rating.get();
+    assert!((mean - 2.5).abs() < 1e-12, "{mean}");
+}
+
+#[test]
+fn a_text_is_cut_where_the_copy_has_marks_and_never_changed() {
+    let backend = scripted(&[
+        ("<text>Vivid opening, but who is Alex?", "Vivid opening,$$ but who is Alex?$$ More.$$"),
+        ("<text>Write ＄5, not ＄＄5. Good.", "Write ＄5, not ＄＄5.$$ Good.$$"),
+        ("", "Something$$ else.$$"),
+    ]);
+    let segmenter = MarkingSegmenter::new(backend, library()).unwrap();
+    assert_eq!(segmenter.id(), "judge:scripted:rules.jsonl:scoring");
+    let texts = [
+        " Vivid opening, but who is Alex?\nMore. ",
+        "Write $5, not $$5. Good.",
+        "No copy of this.",
+        "",
+    ];
+    let found: Vec<Vec<String>> = texts
+        .iter()
+        .zip(segmenter.segment(&texts))
+        .map(|(text, cut)| units(text, &cut.unwrap()).texts)
+        .collect();
+    assert_eq!(
+        found,
+        [
+            vec!["Vivid opening,", "but who is Alex?", "More."],
+            vec!["Write $5, not $$5.", "Good."],
+            vec!["No copy of this."],
+            vec![],
+        ]
+    );
+}
+
+/// Replies, and can do nothing else.
+struct Speaker;
+
+impl Backend for Speaker {
+    fn id(&self) -> &'static str {
+        "speaker"
+    }
+
+    fn complete(&self, _: &[Request]) -> Vec<Result<Completion, BackendError>> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn a_backend_that_only_speaks_is_told_the_other_way() {
+    let scorer = LogitScorer::new(Arc::new(Speaker), library(), JudgeRating::Argmax).err();
+    assert!(matches!(scorer, Some(LogitScorerError::NoProbabilities { .. })));
+    let message = scorer.unwrap().to_string();
+    assert!(message.contains("speaker") && message.contains("--judge-mode batch"), "{message}");
+    let segmenter = MarkingSegmenter::new(Arc::new(Speaker), library()).err();
+    assert!(matches!(segmenter, Some(MarkingSegmenterError::NoProbabilities { .. })));
+    let message = segmenter.unwrap().to_string();
+    assert!(message.contains("speaker") && message.contains("--segment-mode copy"), "{message}");
 }
 
 /// What annotators made of a text.

@@ -170,7 +170,9 @@ fn a_folder_serves_what_it_holds_and_nothing_more() {
 fn prompts_are_listed_and_shown() {
     let (ok, list, _) = unimatch(&["prompts", "list"]);
     assert!(ok);
-    for name in ["v1", "v2", "cot", "cleaning", "segmentation", "similarity", "5 exemplars"] {
+    for name in
+        ["v1", "v2", "cot", "cleaning", "segmentation", "similarity", "rating", "5 exemplars"]
+    {
         assert!(list.lines().any(|line| line.starts_with(name)), "{list}");
     }
     let (ok, shown, _) = unimatch(&["prompts", "show", "rubric+v2"]);

@@ -1,17 +1,22 @@
 //! A decoder on this machine as a backend.
 
-use std::ops::ControlFlow;
+use std::{
+    ops::ControlFlow,
+    sync::{Mutex, TryLockError},
+};
 
 use camino::Utf8Path;
 use rayon::prelude::*;
 
 use super::{LocalError, LocalOptions, opened::Opened, speech::Speech, stop::first_stop};
 use crate::{
-    backend::{Backend, BackendError, Completion, Deliver, FinishReason, Request, Sampling, Usage},
+    backend::{
+        Backend, BackendError, Completion, Deliver, FinishReason, Request, Sampling, Scoring, Usage,
+    },
     nn::{
-        Decoder, Devices, Generated, GenerationEnd, GenerationError, GenerationJob,
-        GenerationLimits, ModelFile, PrefixTree, Recipient, SamplingRules, SpecialTokens,
-        Tokenizer, WeightType, generate,
+        Crew, Decoder, Devices, Generated, GenerationEnd, GenerationError, GenerationJob,
+        ModelFile, PrefillCount, PrefixCache, PrefixTree, Recipient, SamplingRules, SpecialTokens,
+        Tokenizer, WeightType, generate_with, rehearse,
     },
     prompt::{Prompt, TokenCounter},
 };
@@ -21,12 +26,16 @@ use crate::{
 /// A reply hangs on its own request alone, bit for bit, and on the model file: on
 /// no other request, and on none of the options. On a GPU, other requests may change
 /// the rounding of the last bits.
+///
+/// What prompts begin with alike is read once for all calls, as long as the memory
+/// for keys and values holds it.
 pub struct LocalBackend {
     id: String,
-    decoder: Decoder,
-    speech: Speech,
+    pub(super) decoder: Decoder,
+    pub(super) speech: Speech,
     end_ids: Vec<u32>,
     options: LocalOptions,
+    cache: Mutex<PrefixCache>,
 }
 
 impl LocalBackend {
@@ -55,7 +64,8 @@ impl LocalBackend {
         }
         let name = path.file_name().unwrap_or(path.as_str());
         let id = format!("local:{name}");
-        Ok(Self { id, decoder, speech, end_ids, options: options.clone() })
+        let cache = Mutex::new(PrefixCache::new(options.kv_memory_bytes));
+        Ok(Self { id, decoder, speech, end_ids, options: options.clone(), cache })
     }
 
     /// The model's tokenizer.
@@ -81,6 +91,51 @@ impl LocalBackend {
             prompts.par_iter().filter_map(|prompt| self.speech.tokens(prompt).ok()).collect()
         });
         PrefixTree::new(&tokens.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    }
+
+    /// What completing some batches of prompts one after another would read, without
+    /// work on any, if every reply were as long as it may be. Prompts that would be
+    /// refused are left out.
+    pub fn rehearse(&self, batches: &[&[Prompt]], max_new_tokens: usize) -> PrefillCount {
+        let rules =
+            SamplingRules { temperature: 0.0, top_k: None, top_p: 1.0, repetition_penalty: 1.0 };
+        let mut cache = PrefixCache::new(self.options.kv_memory_bytes);
+        for batch in batches {
+            let job = |prompt: &Prompt| {
+                let tokens = self.speech.tokens(prompt).ok()?;
+                Some(GenerationJob { tokens, max_new_tokens, rules, seed: 0 })
+            };
+            let jobs: Vec<GenerationJob> =
+                in_pool(&self.options, || batch.par_iter().filter_map(job).collect());
+            rehearse(self.crew(&mut cache), &jobs);
+        }
+        cache.count()
+    }
+
+    /// What was read since the model was opened.
+    pub fn prefill_count(&self) -> PrefillCount {
+        self.cache.try_lock().map_or_else(|_| PrefillCount::default(), |cache| cache.count())
+    }
+
+    fn crew<'a>(&'a self, cache: &'a mut PrefixCache) -> Crew<'a> {
+        Crew { decoder: &self.decoder, max_sequences: self.options.max_sequences, cache }
+    }
+
+    /// Does some work with the threads of the options and what is kept from the work
+    /// before. Of two calls at the same time, the second begins with nothing kept and
+    /// has as much memory again, since to wait for a thread of its own pool would be to
+    /// wait for ever.
+    pub(super) fn work<T: Send>(&self, work: impl FnOnce(&mut PrefixCache) -> T + Send) -> T {
+        let fresh = || PrefixCache::new(self.options.kv_memory_bytes);
+        match self.cache.try_lock() {
+            Ok(mut guard) => {
+                let cache: &mut PrefixCache = &mut guard;
+                in_pool(&self.options, || work(cache))
+            }
+            Err(TryLockError::Poisoned(_) | TryLockError::WouldBlock) => {
+                in_pool(&self.options, || work(&mut fresh()))
+            }
+        }
     }
 
     fn job(&self, request: &Request) -> Result<GenerationJob, BackendError> {
@@ -114,7 +169,7 @@ impl LocalBackend {
         }
     }
 
-    fn refused(&self, reason: String) -> BackendError {
+    pub(super) fn refused(&self, reason: String) -> BackendError {
         BackendError::Refused { backend: self.id.clone(), reason }
     }
 
@@ -155,7 +210,7 @@ impl Backend for LocalBackend {
     }
 
     fn complete_each(&self, requests: &[Request], deliver: &mut Deliver<'_>) -> ControlFlow<()> {
-        in_pool(&self.options, || {
+        self.work(|cache| {
             let prepared: Vec<Result<GenerationJob, BackendError>> =
                 requests.par_iter().map(|request| self.job(request)).collect();
             let mut jobs = Vec::new();
@@ -169,14 +224,14 @@ impl Backend for LocalBackend {
                     Err(error) => deliver(index, Err(error))?,
                 }
             }
-            let limits = GenerationLimits {
-                max_sequences: self.options.max_sequences,
-                kv_memory_bytes: self.options.kv_memory_bytes,
-            };
             let mut desk =
                 Desk { backend: self, requests, jobs: &jobs, indices: &indices, deliver };
-            generate(&self.decoder, &jobs, &self.end_ids, limits, &mut desk)
+            generate_with(self.crew(cache), &jobs, &self.end_ids, &mut desk)
         })
+    }
+
+    fn scoring(&self) -> Option<&dyn Scoring> {
+        Some(self)
     }
 }
 

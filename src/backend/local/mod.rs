@@ -2,8 +2,10 @@
 
 mod decoder;
 mod error;
+mod inquiry;
 mod opened;
 mod options;
+mod scoring;
 mod speech;
 mod stop;
 

@@ -17,10 +17,48 @@ impl Speech {
     ///
     /// What people wrote is never read as a special token, even where it spells one.
     pub(super) fn tokens(&self, prompt: &Prompt) -> Result<Vec<u32>, String> {
+        self.tokens_with(prompt, "")
+    }
+
+    /// The tokens of a prompt with each of some beginnings of a reply to it, cut into
+    /// tokens as the model would see them. On failure, why.
+    pub(super) fn tokens_with_each(
+        &self,
+        prompt: &Prompt,
+        replies: &[&str],
+    ) -> Result<Vec<Vec<u32>>, String> {
+        let tokens = self.tokens(prompt)?;
+        let Some(end) = self.end_of_prompt(prompt)? else {
+            return replies.iter().map(|reply| self.tokens_with(prompt, reply)).collect();
+        };
+        // A special token parts the end from what is before it, so that only the end
+        // can change with the reply.
+        let alone = self.encode(&end, SpecialTokens::Parse)?;
+        let is_special = alone.first().is_some_and(|&id| self.tokenizer.decode(&[id]).is_empty());
+        match tokens.strip_suffix(&alone[..]).filter(|_| is_special) {
+            None => replies.iter().map(|reply| self.tokens_with(prompt, reply)).collect(),
+            Some(before) => replies
+                .iter()
+                .map(|reply| Ok([before, &self.encode_end(&end, reply)?].concat()))
+                .collect(),
+        }
+    }
+
+    /// What the chat template writes after the last message, if anything.
+    fn end_of_prompt(&self, prompt: &Prompt) -> Result<Option<String>, String> {
+        if prompt.format == PromptFormat::Raw {
+            return Ok(None);
+        }
+        let text = self.chat_text(&messages(prompt))?;
+        let end = text.rsplit_once(prompt.user.trim()).map(|(_, end)| end.to_owned());
+        Ok(end.filter(|end| !end.is_empty()))
+    }
+
+    fn tokens_with(&self, prompt: &Prompt, reply: &str) -> Result<Vec<u32>, String> {
         let bos = self.tokenizer.bos().filter(|_| self.tokenizer.adds_bos());
         let mut tokens = match prompt.format {
-            PromptFormat::Raw => self.encode(&raw_text(prompt), SpecialTokens::Plain)?,
-            PromptFormat::Chat | PromptFormat::ChatTwice => self.chat_tokens(prompt)?,
+            PromptFormat::Raw => self.encode(&(raw_text(prompt) + reply), SpecialTokens::Plain)?,
+            PromptFormat::Chat | PromptFormat::ChatTwice => self.chat_tokens(prompt, reply)?,
         };
         let has_bos = tokens.first().copied() == bos;
         if let Some(bos) = bos
@@ -68,7 +106,7 @@ impl Speech {
         template.render(messages, AddGenerationPrompt::Yes).map_err(|error| error.to_string())
     }
 
-    fn chat_tokens(&self, prompt: &Prompt) -> Result<Vec<u32>, String> {
+    fn chat_tokens(&self, prompt: &Prompt, reply: &str) -> Result<Vec<u32>, String> {
         let messages = messages(prompt);
         let text = self.chat_text(&messages)?;
         let mut tokens = Vec::new();
@@ -84,8 +122,18 @@ impl Speech {
                 rest = after;
             }
         }
-        tokens.extend(self.encode(rest, SpecialTokens::Parse)?);
+        tokens.extend(self.encode_end(rest, reply)?);
         Ok(tokens)
+    }
+
+    /// The tokens of the end of a prompt and the beginning of a reply.
+    fn encode_end(&self, end: &str, reply: &str) -> Result<Vec<u32>, String> {
+        if self.spells_special(reply)? {
+            let mut tokens = self.encode(end, SpecialTokens::Parse)?;
+            tokens.extend(self.encode(reply, SpecialTokens::Plain)?);
+            return Ok(tokens);
+        }
+        self.encode(&[end, reply].concat(), SpecialTokens::Parse)
     }
 
     fn spells_special(&self, text: &str) -> Result<bool, String> {
