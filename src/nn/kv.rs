@@ -142,8 +142,9 @@ struct LayerKv {
     values: Numbers,
 }
 
+/// The keys or the values of all heads.
 #[derive(Debug)]
-enum Numbers {
+pub(super) enum Numbers {
     F32(Vec<f32>),
     F16(Vec<f16>),
 }
@@ -376,6 +377,33 @@ mod tests {
         assert_eq!(memory.used_bytes(), 2 * bytes, "the second still leans on the first");
         drop(second);
         assert_eq!(memory.used_bytes(), 0);
+    }
+
+    #[test]
+    fn keys_and_values_in_half_precision_are_the_same_rounded() {
+        let memory = KvMemory::new(1 << 20);
+        let half = KvShape { numbers: KvNumbers::F16, ..SHAPE };
+        assert_eq!(2 * half.bytes(20), SHAPE.bytes(20));
+        let mut sequences =
+            [SHAPE, half].map(|shape| Sequence::new(shape, None, 20, &memory).unwrap());
+        for position in 0..18 {
+            let key: Vec<f32> = (0..8).map(|i| (i * position) as f32 / 7.0 - 1.0).collect();
+            let value: Vec<f32> = key.iter().map(|x| x * 3.0).collect();
+            for sequence in &mut sequences {
+                sequence.extend(1);
+                for head in 0..3 {
+                    sequence.put(Place { layer: 1, head, position }, &key, &value);
+                }
+            }
+        }
+        let [single, half] = sequences;
+        for head in 0..3 {
+            let rounded = |numbers: &[f32]| -> Vec<f16> {
+                numbers.iter().copied().map(f16::from_f32).collect()
+            };
+            assert_eq!(rounded(single.tail().keys(1, head)), half.tail().keys(1, head));
+            assert_eq!(rounded(single.tail().values(1, head)), half.tail().values(1, head));
+        }
     }
 
     #[test]
