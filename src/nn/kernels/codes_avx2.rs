@@ -5,9 +5,9 @@
 //! inputs of a row are spread over a register that holds four weights of each
 //! of eight outputs, so that no sum ever crosses outputs.
 //!
-//! The loops over groups are to stay loops: unrolled, they are turned inside out by
-//! the compiler, row after row, and the unpacked weights of a whole block then go to
-//! memory and back.
+//! The loops over groups are to stay loops where there are many rows: unrolled, they
+//! are turned inside out by the compiler, row after row, and the unpacked weights of a
+//! whole block then go to memory and back.
 
 #![expect(unsafe_code, reason = "instructions that only some processors have")]
 #![expect(
@@ -43,7 +43,8 @@ pub(in crate::nn) trait Avx2Codes: Codes {
     ) -> Sums<R>;
 }
 
-/// How often loops run, kept from the compiler.
+/// How often loops run, kept from the compiler where many rows are worked on: of few
+/// rows all fits the registers, and unrolled loops are faster.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::nn) struct Loops {
     two: usize,
@@ -52,8 +53,8 @@ pub(in crate::nn) struct Loops {
 impl Loops {
     /// To be called once, outside of them.
     #[inline(always)]
-    pub(super) fn new() -> Self {
-        Self { two: std::hint::black_box(2) }
+    pub(super) fn new(n_rows: usize) -> Self {
+        Self { two: if n_rows > 2 { std::hint::black_box(2) } else { 2 } }
     }
 }
 

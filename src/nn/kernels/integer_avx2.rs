@@ -98,7 +98,7 @@ fn rows<F: Avx2Format, const R: usize>(
         assert!(rows[index].len() == n_blocks, "a row and a tile differ in width");
     }
     let mut inputs = [&EMPTY; R];
-    let loops = Loops::new();
+    let loops = Loops::new(R);
     let mut totals = [[_mm256_setzero_ps(); R]; 2];
     for (index, weights) in tile.iter().enumerate() {
         for block in 0..F::N_BLOCKS {

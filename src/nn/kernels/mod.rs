@@ -12,6 +12,45 @@
 //! Most kernels are written once, in the operations of `Simd`, and compiled for
 //! each instruction set by `per_cpu!`; only the products with quantised weights
 //! are written for each.
+//!
+//! # Levels
+//!
+//! A [`Cpu`] names the instruction set that all kernels use: portable, AVX2 or AVX-512
+//! with VNNI. It is chosen once, by what the processor says or by the user
+//! (`UNIMATCH_CPU`), and a value of it is only made where the instructions are there;
+//! `Avx2` and `Avx512` are the same proof as types, so that the intrinsics behind them
+//! need no further argument. The portable level is the plain statement of what the
+//! others compute, and the tests hold them to its bits.
+//!
+//! # Tiles
+//!
+//! Weights are packed when a model is loaded, into tiles of [`LANES`] = 16 outputs; a
+//! tile is a run of blocks of [`DEPTH`] = 32 inputs. The 16 by 32 codes of a block lie
+//! so that one register holds four inputs of each output (`codes`): four inputs of a
+//! row, spread over another register, then meet all outputs in one instruction, and
+//! no sum ever crosses lanes. The formats (`block`, `super_block`) differ in their
+//! codes and in where scales come from: a half-precision one for 32 inputs, or in the
+//! K-quants a small whole number for 32 or 16 inputs times a half-precision one for
+//! 256. They stay as small as in the file, because a step of one token is bound by how
+//! fast weights come from memory, and are unpacked in registers.
+//!
+//! The rows to be multiplied are rounded to eight bits by blocks of 32 inputs
+//! (`activation`), with the sums of their codes, which is all that the minima and
+//! offsets of formats need. Within a block everything is whole numbers and exact;
+//! blocks are then added in their order, each with one fused product for its codes and
+//! one for its minima. AVX2 takes four rows at a time and AVX-512 eight, and unpacks
+//! the weights once for them.
+//!
+//! Products in single precision (`float`), of unquantised weights and in the
+//! attention, use the same tiles with one number a lane, one input after the other.
+//!
+//! # Why the bits agree
+//!
+//! The exact sums of a block do not hang on how an instruction set comes by them, and
+//! the order in which blocks are added is part of the definition (`portable_row`).
+//! Where a sum runs over lanes, as in norms, the tree is part of the definition too
+//! (`Simd::sum`). What other rows are worked on at the same time only decides which
+//! registers are used.
 
 /// Defines a function that runs as it is compiled for the processor it gets. The
 /// body takes the processor's [`Simd`](simd::Simd) first.
