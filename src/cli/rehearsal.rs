@@ -37,6 +37,7 @@ pub(super) enum CountFormat {
 
 /// What a run would work on.
 #[derive(Debug, serde::Serialize)]
+#[expect(clippy::struct_field_names, reason = "each is a number of things, and is called so")]
 struct Counts {
     n_drafts: usize,
     n_paragraphs: usize,

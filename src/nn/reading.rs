@@ -150,7 +150,7 @@ impl<'a> Reading<'a> {
             prefix = Some(kept);
         }
         let start = prefix.as_deref().map_or(0, Segment::end);
-        Ok(self.sequence(prefix, tokens.len() - start + room)?)
+        Ok(self.sequence(prefix.as_ref(), tokens.len() - start + room)?)
     }
 
     /// Opens a prompt that shares nothing with any other, all that is kept given up.
@@ -177,7 +177,7 @@ impl<'a> Reading<'a> {
         let segment = match prefix {
             Some(prefix) if start == tokens.len() => prefix,
             prefix => {
-                let mut sequence = self.sequence(prefix, tokens.len() - start)?;
+                let mut sequence = self.sequence(prefix.as_ref(), tokens.len() - start)?;
                 for tokens in tokens[start..].chunks(MAX_ROWS) {
                     self.forward(&mut sequence, tokens)?;
                 }
@@ -205,18 +205,18 @@ impl<'a> Reading<'a> {
     /// A sequence, for which beginnings that are only kept give way.
     fn sequence(
         &mut self,
-        prefix: Option<Arc<Segment>>,
+        prefix: Option<&Arc<Segment>>,
         capacity: usize,
     ) -> Result<Sequence, KvMemoryError> {
         let is_hopeless = self.decoder.sequence_bytes(capacity) > self.cache.memory().limit_bytes();
         loop {
             let memory = self.cache.memory();
             let result = match self.effort {
-                Effort::Read => self.decoder.sequence(prefix.clone(), capacity, memory),
+                Effort::Read => self.decoder.sequence(prefix.cloned(), capacity, memory),
                 Effort::Count => {
                     let shape = self.decoder.kv_shape();
                     let n_bytes = self.decoder.sequence_bytes(capacity);
-                    Sequence::imagined(shape, prefix.clone(), capacity, memory, n_bytes)
+                    Sequence::imagined(shape, prefix.cloned(), capacity, memory, n_bytes)
                 }
             };
             if result.is_ok() || is_hopeless || !self.cache.make_room() {
