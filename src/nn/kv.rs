@@ -5,17 +5,16 @@
 //! segments of their beginning by reference; each has a [`Sequence`] of its own,
 //! the only part that still grows.
 
+mod numbers;
+
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
-use half::{f16, slice::HalfFloatSliceExt};
-
-use super::{
-    config::DecoderConfig,
-    kernels::{Element, LANES},
-};
+use super::{config::DecoderConfig, kernels::LANES};
+use numbers::Numbers;
+pub(super) use numbers::{KvElement, KvNumbers};
 
 /// A bound on the memory of keys and values.
 #[derive(Clone, Debug)]
@@ -80,15 +79,6 @@ pub struct KvMemoryError {
     pub limit_bytes: usize,
 }
 
-/// The numbers that keys and values are kept as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KvNumbers {
-    /// Single precision.
-    F32,
-    /// Half precision: half the memory and half the traffic.
-    F16,
-}
-
 /// How keys and values of one model lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KvShape {
@@ -117,11 +107,7 @@ impl KvShape {
     /// What a segment for this many tokens takes.
     pub(super) fn bytes(self, capacity: usize) -> usize {
         let numbers = self.keys_of_head(capacity) + self.values_of_head(capacity);
-        let size = match self.numbers {
-            KvNumbers::F32 => size_of::<f32>(),
-            KvNumbers::F16 => size_of::<f16>(),
-        };
-        self.n_layers * self.n_kv_heads * numbers * size
+        self.n_layers * self.n_kv_heads * numbers * self.numbers.size_bytes()
     }
 
     fn keys_of_head(self, capacity: usize) -> usize {
@@ -140,40 +126,6 @@ impl KvShape {
 struct LayerKv {
     keys: Numbers,
     values: Numbers,
-}
-
-/// The keys or the values of all heads.
-#[derive(Debug)]
-pub(super) enum Numbers {
-    F32(Vec<f32>),
-    F16(Vec<f16>),
-}
-
-impl Numbers {
-    fn zeros(numbers: KvNumbers, count: usize) -> Self {
-        match numbers {
-            KvNumbers::F32 => Self::F32(vec![0.0; count]),
-            KvNumbers::F16 => Self::F16(vec![f16::ZERO; count]),
-        }
-    }
-}
-
-/// A number that keys and values are kept as.
-pub(super) trait KvElement: Element {
-    /// The numbers; none where they are kept as others.
-    fn of(numbers: &Numbers) -> &[Self];
-}
-
-impl KvElement for f32 {
-    fn of(numbers: &Numbers) -> &[Self] {
-        if let Numbers::F32(numbers) = numbers { numbers } else { &[] }
-    }
-}
-
-impl KvElement for f16 {
-    fn of(numbers: &Numbers) -> &[Self] {
-        if let Numbers::F16(numbers) = numbers { numbers } else { &[] }
-    }
 }
 
 /// Keys and values of consecutive tokens.
@@ -321,30 +273,8 @@ impl Sequence {
             + index % LANES;
         let first_value = place.head * shape.values_of_head(capacity) + index * shape.value_width();
         let layer = &mut layers[place.layer];
-        match &mut layer.keys {
-            Numbers::F32(keys) => scatter(key, &mut keys[first_key..]),
-            Numbers::F16(keys) => {
-                let mut halves = [f16::ZERO; 64];
-                for (part, key) in key.chunks(halves.len()).enumerate() {
-                    let halves = &mut halves[..key.len()];
-                    halves.convert_from_f32_slice(key);
-                    scatter(halves, &mut keys[first_key + part * 64 * LANES..]);
-                }
-            }
-        }
-        match &mut layer.values {
-            Numbers::F32(values) => values[first_value..][..value.len()].copy_from_slice(value),
-            Numbers::F16(values) => {
-                values[first_value..][..value.len()].convert_from_f32_slice(value);
-            }
-        }
-    }
-}
-
-/// Writes numbers to every sixteenth place.
-fn scatter<E: Copy>(numbers: &[E], places: &mut [E]) {
-    for (number, places) in numbers.iter().zip(places.chunks_mut(LANES)) {
-        places[0] = *number;
+        layer.keys.scatter(first_key, key);
+        layer.values.write(first_value, value);
     }
 }
 
@@ -359,6 +289,8 @@ pub(super) struct Place {
 
 #[cfg(test)]
 mod tests {
+    use half::f16;
+
     use super::*;
 
     const SHAPE: KvShape =
