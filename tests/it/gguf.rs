@@ -132,6 +132,17 @@ fn a_damaged_header_gives_an_error_and_no_panic() {
 }
 
 #[test]
+fn an_alignment_that_is_none_is_refused() {
+    for alignment in [Value::U32(0), Value::U8(0), Value::I16(0), Value::U32(24)] {
+        let complaint = complaint(|file| {
+            file.metadata.insert("general.alignment".into(), alignment);
+        });
+        assert!(complaint.starts_with("\"general.alignment\" in FILE is "), "{complaint}");
+        assert!(complaint.contains("expected a power of two"), "{complaint}");
+    }
+}
+
+#[test]
 fn another_kind_of_file_is_not_taken_for_a_model() {
     with_file(|folder| {
         let path = folder.join("essay.txt");

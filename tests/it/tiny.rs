@@ -146,7 +146,8 @@ impl Weights {
     }
 }
 
-fn gguf_name(name: &str) -> String {
+/// The name in GGUF files of a tensor of Hugging Face.
+pub(crate) fn gguf_name(name: &str) -> String {
     const PARTS: [(&str, &str); 14] = [
         ("model.embed_tokens", "token_embd"),
         ("lm_head", "output"),
@@ -166,7 +167,8 @@ fn gguf_name(name: &str) -> String {
     PARTS.iter().fold(name.to_owned(), |name, (theirs, ours)| name.replace(theirs, ours))
 }
 
-fn pairs_of_halves(tensor: &Tensor, n_heads: usize) -> Tensor {
+/// The rows of queries or keys as llama.cpp's converter orders them.
+pub(crate) fn pairs_of_halves(tensor: &Tensor, n_heads: usize) -> Tensor {
     let (n_outputs, n_inputs) = tensor.dims2().unwrap();
     let halves = tensor.reshape((n_heads, 2, n_outputs / n_heads / 2, n_inputs)).unwrap();
     halves.transpose(1, 2).unwrap().reshape((n_outputs, n_inputs)).unwrap()
