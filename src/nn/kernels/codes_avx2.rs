@@ -219,7 +219,7 @@ pub(super) fn side_sums<const R: usize>(
     inputs: &[&QuantizedBlock; R],
 ) -> Sums<R> {
     let mut totals = zero(simd);
-    for side in 0..2 {
+    for (side, factors) in factors.iter().enumerate() {
         let mut high = loaded(simd, &codes.high[side]);
         for part in 0..loops.two {
             // A pair of products is at most 2 * 63 * 127 = 16,002 in size, and two
@@ -232,7 +232,7 @@ pub(super) fn side_sums<const R: usize>(
             let weights = joined::<2>(simd, low, high, 48);
             add_group(simd, &mut sums, weights, inputs, side * 4 + part * 2 + 1);
             high = shifted::<4>(simd, high);
-            add_widened(simd, &mut totals, &sums, factors[side]);
+            add_widened(simd, &mut totals, &sums, *factors);
         }
     }
     totals

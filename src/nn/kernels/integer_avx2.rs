@@ -93,9 +93,9 @@ fn rows<F: Avx2Format, const R: usize>(
     let n_blocks = tile.len() * F::N_BLOCKS;
     // No closures here: they would not be compiled for these instructions.
     let mut rows: [&[QuantizedBlock]; R] = [&[]; R];
-    for index in 0..R {
-        rows[index] = span.row(first + index);
-        assert!(rows[index].len() == n_blocks, "a row and a tile differ in width");
+    for (index, row) in rows.iter_mut().enumerate() {
+        *row = span.row(first + index);
+        assert!(row.len() == n_blocks, "a row and a tile differ in width");
     }
     let mut inputs = [&EMPTY; R];
     let loops = Loops::new(R);

@@ -86,9 +86,9 @@ fn rows<F: Avx512Format, const R: usize>(
     let n_blocks = tile.len() * F::N_BLOCKS;
     // No closures here: they would not be compiled for these instructions.
     let mut rows: [&[QuantizedBlock]; R] = [&[]; R];
-    for index in 0..R {
-        rows[index] = span.row(index);
-        assert!(rows[index].len() == n_blocks, "a row and a tile differ in width");
+    for (index, row) in rows.iter_mut().enumerate() {
+        *row = span.row(index);
+        assert!(row.len() == n_blocks, "a row and a tile differ in width");
     }
     let mut inputs = [&EMPTY; R];
     let mut totals = [_mm512_setzero_ps(); R];
@@ -211,14 +211,14 @@ impl Avx512Format for SuperBlock6 {
         let SubBlock6 { scales, codes } = &self.blocks[block];
         // SAFETY: an `Avx512` is only made where the processor has the instruction.
         let mut totals = [unsafe { _mm512_set1_epi32(0) }; R];
-        for side in 0..2 {
+        for (side, scales) in scales.iter().enumerate() {
             let sums = group_sums(simd, codes, side * 4..side * 4 + 4, inputs);
             for row in 0..R {
                 let offset = Codes6::OFFSET * inputs[row].side_sums()[side];
                 // SAFETY: sixteen bytes are sixteen bytes; an `Avx512` is only made
                 // where the processor has the instructions.
                 totals[row] = unsafe {
-                    let bytes = transmute::<[[i8; HALF]; 2], __m128i>(scales[side]);
+                    let bytes = transmute::<[[i8; HALF]; 2], __m128i>(*scales);
                     let sum = _mm512_sub_epi32(sums[row], _mm512_set1_epi32(offset));
                     let scaled = _mm512_mullo_epi32(sum, _mm512_cvtepi8_epi32(bytes));
                     _mm512_add_epi32(totals[row], scaled)

@@ -68,7 +68,7 @@ macro_rules! per_cpu {
         ) $(-> $output)? {
             #[cfg(target_arch = "x86_64")]
             {
-                use $crate::nn::kernels::{simd_avx2::Avx2, simd_avx512::Avx512};
+                use $crate::nn::kernels::simd_avx512::Avx512;
                 #[target_feature(
                     enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c"
                 )]
@@ -82,6 +82,10 @@ macro_rules! per_cpu {
                     // instructions.
                     return unsafe { avx512(simd, $($argument),*) };
                 }
+            }
+            #[cfg(target_arch = "x86_64")]
+            {
+                use $crate::nn::kernels::simd_avx2::Avx2;
                 #[target_feature(enable = "avx2,fma,f16c")]
                 fn avx2 $(<$type: $bound>)? (
                     simd: Avx2, $($argument: $argument_type),*
