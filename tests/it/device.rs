@@ -15,7 +15,9 @@ use unimatch::nn::{
 };
 
 use crate::{
+    clockwork::Clockwork,
     family, material,
+    program::{fail, text, unimatch},
     tiny::{self, Weights, logits, memory, step, tokens},
 };
 
@@ -450,6 +452,43 @@ fn a_step_that_cannot_be_taken_changes_nothing() {
     assert!(error.contains("another decoder"), "{error}");
     assert_eq!((sequence.n_tokens(), foreign.n_tokens()), (2, 0));
     assert!(before.rows().next().unwrap().iter().all(|number| number.is_finite()));
+}
+
+#[cfg(not(feature = "cuda"))]
+#[test]
+fn a_program_without_gpus_says_how_to_build_one_with_them() {
+    let model = format!("local:{}", material::model(SMOLLM2));
+    let message = fail(unimatch().args(["run", "tests/fixtures/corpus", "--dry-run"]).args([
+        "--generator",
+        &model,
+        "--device",
+        "cuda:0,cuda:1",
+    ]));
+    assert!(message.contains("--features cuda"), "{message}");
+}
+
+#[test]
+fn a_run_goes_on_only_on_the_kind_of_device_that_it_began_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = Utf8Path::from_path(folder.path()).unwrap();
+    let model = format!("local:{}", Clockwork::new(&[]).write(folder));
+    let out = folder.join("run");
+    let run = |device: &str| {
+        let mut command = unimatch();
+        command.args(["run", "tests/fixtures/corpus", "--limit", "1", "--max-new-tokens", "1"]);
+        command.args(["--generator", &model, "--out", out.as_str(), "--device", device]);
+        command
+    };
+    // What the model says is of no matter.
+    run("candle-cpu").output().unwrap();
+    let manifest = fs_err::read_to_string(out.join("run.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["spec"]["device"], "candle-cpu");
+    let message = fail(&mut run("cpu"));
+    assert!(message.contains("device: \"candle-cpu\" in the run"), "{message}");
+    // Another number of devices is the same kind.
+    let again = text(&run("candle-cpu,candle-cpu").output().unwrap().stderr);
+    assert!(!again.contains("in the run"), "{again}");
 }
 
 #[expect(clippy::print_stderr, reason = "figures for whoever runs the tests by hand")]
