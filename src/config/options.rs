@@ -39,7 +39,7 @@ pub struct RunOptions {
     pub scorer: Option<String>,
 
     /// Type that the matrices of local models are kept as: auto (that of the file), f32, f16,
-    /// bf16, q8_0, q4_0, q4_1, q5_0 or q5_1 [default: auto]
+    /// bf16, `q8_0`, `q4_0`, `q4_1`, `q5_0` or `q5_1` [default: auto]
     #[arg(long, value_name = "TYPE", env = "UNIMATCH_DTYPE", help_heading = "Models")]
     pub dtype: Option<String>,
 

@@ -227,7 +227,8 @@ impl Keys<'_> {
             return Ok(flags);
         }
         let pattern = self.file.number(&name)?.unwrap_or(GEMMA3_PATTERN);
-        let slides = |layer: usize| pattern == 0 || (layer + 1) % pattern != 0;
+        // Zero divides nothing: all slide.
+        let slides = |layer: usize| !(layer + 1).is_multiple_of(pattern);
         Ok((0..n_layers).map(slides).collect())
     }
 

@@ -106,7 +106,7 @@ struct GeluTanh;
 impl Gate for GeluTanh {
     #[inline(always)]
     fn exponent<S: Simd>(simd: S, x: S::Lanes) -> S::Lanes {
-        let (linear, cubic) = (simd.splat(1.595_769_1), simd.splat(0.071_354_814));
+        let (linear, cubic) = (simd.splat(1.595_769_2), simd.splat(0.071_354_814));
         simd.mul(x, simd.fused(simd.mul(x, x), cubic, linear))
     }
 }
