@@ -129,7 +129,7 @@ fn every_family_predicts_as_on_the_processor() {
     for device in devices() {
         for model in models() {
             let theirs = logits(&model.on_processor(), &all);
-            let ours = logits(&model.on(&[device.clone()]), &all);
+            let ours = logits(&model.on(std::slice::from_ref(&device)), &all);
             let difference = difference(&ours, &theirs);
             report(&format!("{} on {device:?}: {difference:.1e}", model.name));
             assert!(difference < 1e-4, "{}: {difference}", model.name);
@@ -165,7 +165,7 @@ fn how_a_sequence_is_cut_into_steps_and_segments_changes_no_more_than_rounding()
     let all = tokens(90, 4);
     let memory = memory();
     for (model, device) in models_on_devices() {
-        let decoder = model.on(&[device.clone()]);
+        let decoder = model.on(std::slice::from_ref(&device));
         let at_once = logits(&decoder, &all);
         for length in [1, 5, 16, 37] {
             let mut prefix = None;
@@ -197,7 +197,7 @@ fn neighbours_and_shared_beginnings_change_no_more_than_rounding() {
             .map(|&(depth, length)| (depth, tokens(length, 100 + length as u64)))
             .collect();
     for (model, device) in models_on_devices() {
-        let decoder = model.on(&[device.clone()]);
+        let decoder = model.on(std::slice::from_ref(&device));
         let read = |prefix, tokens: &[u32]| {
             let mut sequence = decoder.sequence(prefix, tokens.len(), &memory).unwrap();
             step(&decoder, &mut sequence, tokens, Wanted::Nothing);
@@ -300,7 +300,8 @@ fn matrices_of_other_types_differ_by_less_than_their_rounding() {
         let theirs = logits(&theirs, &all);
         let by_rounding = difference(&theirs, &plain);
         for device in devices() {
-            let ours = Decoder::on_devices(config.clone(), &weights, &[device.clone()]).unwrap();
+            let ours = Decoder::on_devices(config.clone(), &weights, std::slice::from_ref(&device))
+                .unwrap();
             let difference = difference(&logits(&ours, &all), &theirs);
             report(&format!(
                 "{dtype:?} on {device:?}: {difference:.1e}, rounding {by_rounding:.1e}"
