@@ -120,9 +120,8 @@ impl Models {
             ModelName::Local(path) => {
                 let options = LocalOptions {
                     cpu: self.machine.cpu,
-                    device: self.device.clone(),
                     kv_memory_bytes: self.machine.kv_memory_bytes,
-                    ..LocalOptions::default()
+                    ..LocalOptions::on(self.device.clone())
                 };
                 Arc::new(LocalBackend::open(path, self.dtype, &options)?)
             }

@@ -258,6 +258,7 @@ impl Sequence {
     /// Puts the key and the value of one head of one of its own tokens.
     pub(super) fn put(&mut self, place: Place, key: &[f32], value: &[f32]) {
         let Segment { start, capacity, shape, ref mut storage, .. } = self.tail;
+        // Devices put theirs themselves.
         let Storage::Kernels(layers) = storage else { return };
         let index = place.position - start;
         layers[place.layer].put((shape, capacity), (place.head, index), key, value);

@@ -4,25 +4,22 @@
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
 use camino::Utf8Path;
-use candle_core::{
-    Device, Tensor,
-    quantized::{GgmlDType, QTensor},
-};
+use candle_core::{Device, Tensor};
 use unimatch::nn::{
-    Activation, Bytes, Cpu, Decoder, DecoderConfig, DecoderError, Generated, GenerationError,
-    GenerationJob, GenerationLimits, KvMemory, ModelError, ModelFile, RawTensor, Recipient,
-    RotationStyle, SamplingRules, SpecialTokens, Step, Tokenizer, Wanted, WeightType, generate,
+    Activation, Cpu, Decoder, DecoderConfig, DecoderError, Generated, GenerationError,
+    GenerationJob, GenerationLimits, KvMemory, ModelFile, Recipient, RotationStyle, SamplingRules,
+    Step, Wanted, WeightType, generate,
 };
 
 use crate::{
-    family, material,
+    clockwork::Clockwork,
+    family,
+    program::{fail, text, unimatch},
     tiny::{self, Weights, logits, memory, step, tokens},
 };
 
-const SMOLLM2: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
-
 /// Where the path of GPUs runs here.
-fn devices() -> Vec<Device> {
+pub(crate) fn devices() -> Vec<Device> {
     #[cfg(feature = "cuda")]
     if unimatch::nn::DeviceChoice::Auto.decided().kind() == "cuda" {
         return vec![Device::Cpu, Device::new_cuda_with_stream(0).unwrap()];
@@ -111,7 +108,7 @@ fn gemma() -> Model {
 
 /// The greatest difference of two tables of logits, which must not be all alike.
 #[track_caller]
-fn difference(ours: &[Vec<f32>], theirs: &[Vec<f32>]) -> f32 {
+pub(crate) fn difference(ours: &[Vec<f32>], theirs: &[Vec<f32>]) -> f32 {
     assert_eq!(ours.len(), theirs.len());
     let spread = theirs.iter().flatten().fold(0.0_f32, |greatest, x| greatest.max(x.abs()));
     assert!(spread > 0.5, "logits that are all alike show nothing");
@@ -127,7 +124,7 @@ fn every_family_predicts_as_on_the_processor() {
     for device in devices() {
         for model in models() {
             let theirs = logits(&model.on_processor(), &all);
-            let ours = logits(&model.on(&[device.clone()]), &all);
+            let ours = logits(&model.on(std::slice::from_ref(&device)), &all);
             let difference = difference(&ours, &theirs);
             report(&format!("{} on {device:?}: {difference:.1e}", model.name));
             assert!(difference < 1e-4, "{}: {difference}", model.name);
@@ -163,7 +160,7 @@ fn how_a_sequence_is_cut_into_steps_and_segments_changes_no_more_than_rounding()
     let all = tokens(90, 4);
     let memory = memory();
     for (model, device) in models_on_devices() {
-        let decoder = model.on(&[device.clone()]);
+        let decoder = model.on(std::slice::from_ref(&device));
         let at_once = logits(&decoder, &all);
         for length in [1, 5, 16, 37] {
             let mut prefix = None;
@@ -195,7 +192,7 @@ fn neighbours_and_shared_beginnings_change_no_more_than_rounding() {
             .map(|&(depth, length)| (depth, tokens(length, 100 + length as u64)))
             .collect();
     for (model, device) in models_on_devices() {
-        let decoder = model.on(&[device.clone()]);
+        let decoder = model.on(std::slice::from_ref(&device));
         let read = |prefix, tokens: &[u32]| {
             let mut sequence = decoder.sequence(prefix, tokens.len(), &memory).unwrap();
             step(&decoder, &mut sequence, tokens, Wanted::Nothing);
@@ -242,127 +239,6 @@ fn layers_on_two_devices_give_the_bits_of_one() {
     for model in models() {
         let one = logits(&model.on(&[Device::Cpu]), &all);
         assert_eq!(logits(&model.on(&[Device::Cpu, Device::Cpu]), &all), one, "{}", model.name);
-    }
-}
-
-/// Weights whose matrices were rounded to another type.
-struct Rounded {
-    tensors: BTreeMap<String, Tensor>,
-    dtype: GgmlDType,
-}
-
-impl unimatch::nn::Weights for Rounded {
-    fn origin(&self) -> &Utf8Path {
-        self.tensors.origin()
-    }
-
-    fn find(&self, name: &str) -> Result<Option<RawTensor>, ModelError> {
-        match self.tensors.get(name) {
-            Some(tensor) if tensor.rank() == 2 => {
-                let rounded = QTensor::quantize(tensor, self.dtype).unwrap();
-                Ok(Some(RawTensor {
-                    dtype: self.dtype,
-                    shape: tensor.dims().to_vec(),
-                    bytes: Bytes::Owned(Arc::new(rounded.data().unwrap().into_owned())),
-                }))
-            }
-            _ => self.tensors.find(name),
-        }
-    }
-}
-
-#[test]
-fn matrices_of_other_types_differ_by_less_than_their_rounding() {
-    let config = DecoderConfig { hidden_size: 256, intermediate_size: 512, ..tiny::config() };
-    let config = DecoderConfig { n_heads: 32, n_kv_heads: 8, ..config };
-    let tensors = Weights::new(&config).renamed();
-    let all = tokens(40, 2);
-    let plain = Decoder::load(config.clone(), &tensors, Cpu::detect()).unwrap();
-    let plain = logits(&plain, &all);
-    // How much more than the rounding of the weights, to which in f16 that of all that
-    // is multiplied by them comes.
-    for (dtype, factor) in [
-        (GgmlDType::F16, 3.0),
-        (GgmlDType::BF16, 3.0),
-        (GgmlDType::Q8_0, 1.0),
-        (GgmlDType::Q5_0, 1.0),
-        (GgmlDType::Q5_1, 1.0),
-        (GgmlDType::Q4_0, 1.0),
-        (GgmlDType::Q4_1, 1.0),
-        (GgmlDType::Q4K, 1.0),
-        (GgmlDType::Q5K, 1.0),
-        (GgmlDType::Q6K, 1.0),
-    ] {
-        let weights = Rounded { tensors: tensors.clone(), dtype };
-        let theirs = Decoder::load(config.clone(), &weights, Cpu::detect()).unwrap();
-        let theirs = logits(&theirs, &all);
-        let by_rounding = difference(&theirs, &plain);
-        for device in devices() {
-            let ours = Decoder::on_devices(config.clone(), &weights, &[device.clone()]).unwrap();
-            let difference = difference(&logits(&ours, &all), &theirs);
-            report(&format!(
-                "{dtype:?} on {device:?}: {difference:.1e}, rounding {by_rounding:.1e}"
-            ));
-            assert!(difference < factor * by_rounding, "{dtype:?}: {difference}, {by_rounding}");
-        }
-    }
-}
-
-/// What a text costs a token, as the exponential of the mean of the negated logarithms.
-fn perplexity(logits: &[Vec<f32>], tokens: &[u32]) -> f64 {
-    let costs = logits.iter().zip(&tokens[1..]).map(|(row, &next)| {
-        let greatest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let sum: f64 = row.iter().map(|number| f64::from(number - greatest).exp()).sum();
-        sum.ln() - f64::from(row[next as usize] - greatest)
-    });
-    (costs.sum::<f64>() / (tokens.len() - 1) as f64).exp()
-}
-
-/// The root of the mean square of the differences.
-fn distance(ours: &[Vec<f32>], theirs: &[Vec<f32>]) -> f64 {
-    let pairs = ours.iter().flatten().zip(theirs.iter().flatten());
-    let squares: Vec<f64> = pairs.map(|(a, b)| f64::from(a - b).powi(2)).collect();
-    (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
-}
-
-/// The likeliest token, and by how much it leads.
-fn lead(row: &[f32]) -> (usize, f32) {
-    let mut order: Vec<usize> = (0..row.len()).collect();
-    order.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
-    (order[0], row[order[0]] - row[order[1]])
-}
-
-#[test]
-fn smollm2_reads_a_text_as_well_as_on_the_processor() {
-    let file = ModelFile::open(&material::model(SMOLLM2)).unwrap();
-    let ModelFile::Gguf(gguf) = &file else { unreachable!("the name ends with gguf") };
-    let tokenizer = Tokenizer::from_gguf(gguf.content()).unwrap();
-    let text = "The old bridge was closed in March. Since then the market has lost its people, the \
-                ferry runs twice a day, and my uncle sells his bread from a van. In my opinion the \
-                town should open a new bridge before the winter comes.";
-    let tokens = tokenizer.encode(text, SpecialTokens::Plain).unwrap();
-    // The same weights, and nothing else rounded.
-    let exact = Decoder::open_on_devices(&file, WeightType::F32, &[Device::Cpu]).unwrap();
-    let exact = logits(&exact, &tokens);
-    let theirs = Decoder::open(&file, WeightType::Auto, Cpu::detect()).unwrap();
-    let theirs = logits(&theirs, &tokens);
-    let cost = perplexity(&exact, &tokens);
-    report(&format!(
-        "SmolLM2 exactly: perplexity {cost:.3}; on the processor {:.3}, {:.3} away",
-        perplexity(&theirs, &tokens),
-        distance(&theirs, &exact)
-    ));
-    for device in devices() {
-        let ours = Decoder::open_on_devices(&file, WeightType::Auto, std::slice::from_ref(&device));
-        let ours = logits(&ours.unwrap(), &tokens);
-        let (our_cost, away) = (perplexity(&ours, &tokens), distance(&ours, &exact));
-        report(&format!("SmolLM2 on {device:?}: perplexity {our_cost:.3}, {away:.3} away"));
-        assert!((our_cost / cost - 1.0).abs() < 0.03, "{our_cost} and {cost}");
-        assert!(away < 1.5 * distance(&theirs, &exact), "{away}");
-        for (position, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
-            let ((ours, _), (theirs, lead)) = (lead(ours), lead(theirs));
-            assert!(ours == theirs || lead < 0.5, "position {position} differs by {lead}");
-        }
     }
 }
 
@@ -452,7 +328,46 @@ fn a_step_that_cannot_be_taken_changes_nothing() {
     assert!(before.rows().next().unwrap().iter().all(|number| number.is_finite()));
 }
 
+#[cfg(not(feature = "cuda"))]
+#[test]
+fn a_program_without_gpus_says_how_to_build_one_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = Utf8Path::from_path(folder.path()).unwrap();
+    let model = format!("local:{}", Clockwork::new(&[]).write(folder));
+    let message = fail(unimatch().args(["run", "tests/fixtures/corpus", "--dry-run"]).args([
+        "--generator",
+        &model,
+        "--device",
+        "cuda:0,cuda:1",
+    ]));
+    assert!(message.contains("--features cuda"), "{message}");
+}
+
+#[test]
+fn a_run_goes_on_only_on_the_kind_of_device_that_it_began_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = Utf8Path::from_path(folder.path()).unwrap();
+    let model = format!("local:{}", Clockwork::new(&[]).write(folder));
+    let out = folder.join("run");
+    let run = |device: &str| {
+        let mut command = unimatch();
+        command.args(["run", "tests/fixtures/corpus", "--limit", "1", "--max-new-tokens", "1"]);
+        command.args(["--generator", &model, "--out", out.as_str(), "--device", device]);
+        command
+    };
+    // What the model says is of no matter.
+    run("candle-cpu").output().unwrap();
+    let manifest = fs_err::read_to_string(out.join("run.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["spec"]["device"], "candle-cpu");
+    let message = fail(&mut run("cpu"));
+    assert!(message.contains("device: \"candle-cpu\" in the run"), "{message}");
+    // Another number of devices is the same kind.
+    let again = text(&run("candle-cpu,candle-cpu").output().unwrap().stderr);
+    assert!(!again.contains("in the run"), "{again}");
+}
+
 #[expect(clippy::print_stderr, reason = "figures for whoever runs the tests by hand")]
-fn report(message: &str) {
+pub(crate) fn report(message: &str) {
     eprintln!("{message}");
 }

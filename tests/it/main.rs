@@ -8,6 +8,7 @@ mod clockwork;
 mod corpus;
 mod decoder;
 mod device;
+mod device_types;
 mod encoder;
 mod families;
 mod family;

@@ -22,6 +22,20 @@ pub struct LocalOptions {
     pub max_sequences: usize,
 }
 
+/// The replies that grow at the same time on a GPU, where one more costs a step little.
+const MAX_SEQUENCES_ON_GPU: usize = 64;
+
+impl LocalOptions {
+    /// The defaults for a device: on GPUs more replies at the same time.
+    pub fn on(device: DeviceChoice) -> Self {
+        let mut options = Self::default();
+        if matches!(device, DeviceChoice::Cuda(_)) {
+            options.max_sequences = MAX_SEQUENCES_ON_GPU;
+        }
+        Self { device, ..options }
+    }
+}
+
 impl Default for LocalOptions {
     /// The processor, its best instructions, the global threads, 4 GiB and 8
     /// replies: with more the processor gains nothing, and a kill loses more of them.
