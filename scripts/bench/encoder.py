@@ -149,8 +149,9 @@ def main():
             for precision in PRECISIONS}
     ways = {(name, batch_size): Onnx(path, batch_size, tokenizer, size)
             for name, path in graphs.items() for batch_size in BATCH_SIZES}
-    # Which way of onnxruntime's is fastest is found out first, in two rounds.
-    trial = {way: min(onnx.time_s(texts) for _ in range(2)) for way, onnx in ways.items()}
+    # Which way of onnxruntime's is fastest is found out first, on every fourth sentence.
+    some = texts[::4]
+    trial = {way: min(onnx.time_s(some) for _ in range(2)) for way, onnx in ways.items()}
     rivals = {}
     for kind in ("f32", "int8"):
         name, batch_size = min((way for way in ways if way[0].startswith(kind)), key=trial.get)

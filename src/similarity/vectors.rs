@@ -8,7 +8,7 @@ use std::{
 use super::{ScoreError, UnitPair};
 use crate::nn::{Embedding, SentenceEncoder};
 
-/// The vectors that are kept: of MiniLM's, 384 numbers each, about 100 MB.
+/// The vectors that are kept: of 384 numbers each, about 100 MB.
 const N_KEPT: usize = 1 << 16;
 
 /// An encoder that remembers what it has read: an instructor's unit meets the units

@@ -187,7 +187,8 @@ mod tests {
             }
             for text in &texts {
                 let alone = &projected[text.start * 3 * size..text.end * 3 * size];
-                let alone = on(Cpu::detect().level(), alone, &[0..text.len()]);
+                let own = std::iter::once(0..text.len()).collect::<Vec<_>>();
+                let alone = on(Cpu::detect().level(), alone, &own);
                 prop_assert_eq!(&alone, &all[text.start * size..text.end * size]);
                 for row in text.clone() {
                     let expected = expected(heads, &projected, text.clone(), row);

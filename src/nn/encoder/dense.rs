@@ -116,8 +116,12 @@ impl Dense {
             }
             let width = LANES.min(columns.end - column);
             for (row, totals) in rows.clone().zip(&totals) {
-                cell.row_mut(row)[column - columns.start..][..width]
-                    .copy_from_slice(&totals[..width]);
+                let out = &mut cell.row_mut(row)[column - columns.start..][..width];
+                match out.first_chunk_mut::<LANES>() {
+                    // Of known length, so that it is one move between registers.
+                    Some(out) => *out = *totals,
+                    None => out.copy_from_slice(&totals[..width]),
+                }
             }
         }
     }

@@ -16,8 +16,8 @@ use super::{
 use crate::nn::kernels::Cpu;
 
 /// The most tokens of a batch: enough that reading the weights is not what takes
-/// the time.
-const MAX_BATCH_TOKENS: usize = 1024;
+/// the time, and few enough that states stay in the caches.
+const MAX_BATCH_TOKENS: usize = 512;
 
 /// A sentence encoder: BERT, the mean over all tokens, and length one where the
 /// model says so. `all-MiniLM-L6-v2` is one.

@@ -130,7 +130,7 @@ fn gelu_tanh_lanes<S: Simd>(simd: S, values: &Lanes) -> Lanes {
     let x = simd.load(values);
     let square = simd.mul(x, x);
     let inner = simd.fused(square, simd.splat(0.044_715), simd.splat(1.0));
-    let scaled = simd.mul(x, simd.splat(-1.595_769_1));
+    let scaled = simd.mul(x, simd.splat(-1.595_769));
     let divisor = simd.add(exp(simd, simd.mul(scaled, inner)), simd.splat(1.0));
     simd.store(simd.div(x, divisor))
 }
@@ -146,7 +146,7 @@ fn erf<S: Simd>(simd: S, x: S::Lanes) -> S::Lanes {
         -2.101_024e-6,
         -5.692_506_4e-5,
         -7.349_906_3e-4,
-        -2.954_599_8e-3,
+        -2.954_6e-3,
         -1.609_603_3e-2,
     ];
     const BELOW: [f32; 5] =

@@ -110,6 +110,7 @@ impl WordRows {
     ///
     /// If there are more rows than [`MAX_WORD_ROWS`], or rows or blocks that there
     /// are not.
+    #[inline]
     pub(in crate::nn) fn span(
         &self,
         rows: std::ops::Range<usize>,
@@ -165,10 +166,10 @@ fn quantize_any<S: Simd>(simd: S, row: &[f32], blocks: &mut [WordInputs]) {
         let flaw = simd.sum(simd.mul(simd.add(low, high), simd.splat(0.0)));
         block.scale = greatest / GREATEST + flaw;
         let inverse = simd.splat(inverse(greatest));
-        let rounder = simd.splat(ROUNDER);
         for half in 0..2 {
             let values = [low, high][half];
-            let rounded = simd.store(simd.add(simd.mul(values, inverse), rounder));
+            let scaled = simd.mul(values, inverse);
+            let rounded = simd.store(simd.add(scaled, simd.splat(ROUNDER)));
             let pairs = &mut block.pairs[half * HALF..][..HALF];
             for pair in 0..HALF {
                 let (low, high) = (rounded[pair].to_bits(), rounded[pair + HALF].to_bits());
