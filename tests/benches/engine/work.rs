@@ -60,6 +60,7 @@ pub(crate) fn decode(
 }
 
 /// Prompts that begin alike, and how long the replies to them are.
+#[expect(clippy::struct_field_names, reason = "counts are named so")]
 pub(crate) struct Essay {
     pub(crate) n_prefix: usize,
     pub(crate) n_own: usize,
@@ -106,11 +107,7 @@ impl Recipient for Replies {
         true
     }
 
-    fn finish(
-        &mut self,
-        _: usize,
-        result: Result<Generated, GenerationError>,
-    ) -> ControlFlow<()> {
+    fn finish(&mut self, _: usize, result: Result<Generated, GenerationError>) -> ControlFlow<()> {
         match result {
             Ok(reply) => {
                 self.n_tokens += reply.tokens.len();
@@ -167,11 +164,7 @@ pub(crate) fn first_token(model: &Model, tokens: &[u32]) -> anyhow::Result<(usiz
     })
 }
 
-fn segment(
-    decoder: &Decoder,
-    tokens: &[u32],
-    memory: &KvMemory,
-) -> anyhow::Result<Arc<Segment>> {
+fn segment(decoder: &Decoder, tokens: &[u32], memory: &KvMemory) -> anyhow::Result<Arc<Segment>> {
     let mut sequence = decoder.sequence(None, tokens.len(), memory)?;
     read(decoder, &mut sequence, tokens, Wanted::Nothing)?;
     Ok(sequence.freeze())
@@ -187,7 +180,11 @@ fn read(
     let n_before = tokens.len().saturating_sub(1) / MAX_ROWS * MAX_ROWS;
     let (before, last) = tokens.split_at(n_before);
     for tokens in before.chunks(MAX_ROWS) {
-        decoder.forward(&mut [Step { sequence: &mut *sequence, tokens, wanted: Wanted::Nothing }])?;
+        decoder.forward(&mut [Step {
+            sequence: &mut *sequence,
+            tokens,
+            wanted: Wanted::Nothing,
+        }])?;
     }
     Ok(decoder.forward(&mut [Step { sequence, tokens: last, wanted }])?)
 }
