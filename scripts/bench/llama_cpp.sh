@@ -5,8 +5,9 @@
 #   ./scripts/bench/llama_cpp.sh
 #
 # Needs Python 3 with pip and venv and a C++ compiler; nothing besides pip touches the
-# network. Everything lies under target/bench: `venv` (cmake, ninja and what the golden
-# scripts import), `llama.cpp/source`, `llama.cpp/build/bin`. Delete it to start anew.
+# network. Everything lies under target/bench: `venv` (cmake, ninja, and what
+# scripts for golden numbers and benches import), `llama.cpp/source` and
+# `llama.cpp/build/bin`. Delete it to start anew.
 # BENCH_JOBS sets how many compilers run at a time (default: one a core).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -24,7 +25,7 @@ if [ ! -f "$venv/ready" ]; then
     say "== a Python environment with cmake and ninja in $venv"
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check scikit-build-core cmake ninja \
-        numpy jinja2 typing-extensions diskcache >&2
+        numpy jinja2 typing-extensions diskcache blake3 onnx onnxruntime safetensors tokenizers >&2
     touch "$venv/ready"
 fi
 export PATH="$venv/bin:$PATH"

@@ -12,7 +12,8 @@ Writes, for each model file: its BLAKE3, the tokens of the whole text with the m
 own beginning-of-sequence token where it asks for one, and the mean negative logarithm,
 in nats, of the probability of each token after the first, given all before it: of the
 whole text, and of each run of 512 predictions. Everything is in one context, so no token
-is left out and none is read without what stands before it. Needs the packages
+is left out and none is read without what stands before it. What the output says of other
+files stays. Needs the packages
 llama-cpp-python (or its library and source, as above), numpy and blake3.
 """
 
@@ -61,10 +62,10 @@ def surprisals(path, text):
         assert llama_cpp.llama_decode(context, batch) == 0
         for index in range(len(part)):
             pointer = llama_cpp.llama_get_logits_ith(context, index)
-            row = np.ctypeslib.as_array(pointer, shape=(n_vocab,)).astype(np.float64)
+            row = np.ctypeslib.as_array(pointer, shape=(n_vocab,))
             greatest = row.max()
-            total = greatest + np.log(np.exp(row - greatest).sum())
-            found.append(total - row[tokens[start + index + 1]])
+            total = np.log(np.exp(row - greatest).sum(dtype=np.float64)) + float(greatest)
+            found.append(total - float(row[tokens[start + index + 1]]))
     llama_cpp.llama_batch_free(batch)
     llama_cpp.llama_free(context)
     llama_cpp.llama_model_free(model)
@@ -75,21 +76,24 @@ def main():
     text_path, output, *models = sys.argv[1:]
     text = Path(text_path).read_text(encoding="utf-8")
     llama_cpp.llama_backend_init()
-    cases = []
+    output = Path(output)
+    cases = {}
+    if output.exists():
+        cases = {case["file"]: case for case in json.loads(output.read_text())["cases"]}
     for path in map(Path, models):
         tokens, found = surprisals(path, text)
-        cases.append({
+        cases[path.name] = {
             "file": path.name,
             "blake3": blake3.blake3(path.read_bytes()).hexdigest(),
             "mean": round(float(np.mean(found)), 6),
             "runs": [round(float(np.mean(found[at:at + RUN])), 6)
                      for at in range(0, len(found), RUN)],
             "tokens": tokens,
-        })
+        }
         print(f"{path.name}: {len(tokens)} tokens, perplexity {np.exp(np.mean(found)):.4f}")
-    head = {"made_by": f"llama-cpp-python {llama_cpp.__version__}", "run": RUN}
-    lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)
-    Path(output).write_text(json.dumps(head)[:-1] + ', "cases": [\n' + lines + "\n]}\n")
+        head = {"made_by": f"llama-cpp-python {llama_cpp.__version__}", "run": RUN}
+        lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases.values())
+        output.write_text(json.dumps(head)[:-1] + ', "cases": [\n' + lines + "\n]}\n")
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ enum Work {
         /// The file to read.
         #[arg(long)]
         model: Utf8PathBuf,
-        /// f32, q4_0, q8_0 or q4_k_m.
+        /// `f32`, `q4_0`, `q8_0` or `q4_k_m`.
         #[arg(long)]
         to: Recipe,
         /// The file to write.
@@ -114,6 +114,7 @@ enum Work {
     },
 }
 
+#[expect(clippy::struct_field_names, reason = "counts are named so")]
 #[derive(Args)]
 struct EssayOptions {
     /// The tokens with which all prompts begin.

@@ -60,6 +60,7 @@ pub(crate) fn decode(
 }
 
 /// Prompts that begin alike, and how long the replies to them are.
+#[expect(clippy::struct_field_names, reason = "counts are named so")]
 pub(crate) struct Essay {
     pub(crate) n_prefix: usize,
     pub(crate) n_own: usize,
