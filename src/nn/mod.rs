@@ -1,5 +1,7 @@
 //! Neural networks on the local machine: tokenizers, chat templates, decoders,
 //! sentence encoders. Nothing here knows what the text is about.
+//!
+#![doc = include_str!("engine.md")]
 
 mod attention;
 mod chat;

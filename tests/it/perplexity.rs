@@ -16,6 +16,7 @@ use crate::{
 };
 
 const SMOLLM2: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
+const GEMMA3: &str = "gemma-3-270m-q4_k_m.gguf";
 
 /// By how much two perplexities may differ, as a part of one.
 const TOLERANCE: f64 = 0.005;
@@ -86,6 +87,21 @@ fn smollm2_as_shipped_in_q4_1_is_as_good_as_llama_cpp_has_it() {
 #[test]
 fn smollm2_in_q4_0_is_as_good_as_llama_cpp_has_it() {
     check_requantised(Recipe::Q4_0, "smollm2-q4_0.gguf");
+}
+
+#[test]
+fn smollm2_in_q8_0_is_as_good_as_llama_cpp_has_it() {
+    check_requantised(Recipe::Q8_0, "smollm2-q8_0.gguf");
+}
+
+#[test]
+fn smollm2_in_k_quants_is_as_good_as_llama_cpp_has_it() {
+    check_requantised(Recipe::Q4KM, "smollm2-q4_k_m.gguf");
+}
+
+#[test]
+fn gemma_3_is_as_good_as_llama_cpp_has_it() {
+    check(&material::model(GEMMA3), GEMMA3);
 }
 
 #[test]
