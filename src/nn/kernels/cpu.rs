@@ -9,17 +9,13 @@ pub enum CpuLevel {
     Portable,
     /// x86-64 with AVX2, FMA and F16C.
     Avx2,
-    /// x86-64 with AVX-512 F, BW, VL and VNNI besides. Its kernels were compiled but
-    /// never run, for want of such a processor, so nobody gets them unasked.
+    /// x86-64 with AVX-512 F, BW, VL and VNNI besides.
     Avx512Vnni,
 }
 
 impl CpuLevel {
     /// All levels, the slowest first.
     pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512Vnni];
-
-    /// The best level that is chosen unasked.
-    const BEST_PROVEN: Self = Self::Avx2;
 
     /// Whether this machine has the instructions.
     pub fn is_available(self) -> bool {
@@ -76,10 +72,10 @@ impl FromStr for CpuLevel {
 pub struct Cpu(CpuLevel);
 
 impl Cpu {
-    /// The fastest level of this machine that is proven.
+    /// The fastest level of this machine.
     pub fn detect() -> Self {
-        let proven = |level: &CpuLevel| *level <= CpuLevel::BEST_PROVEN && level.is_available();
-        Self(CpuLevel::ALL.into_iter().rev().find(proven).unwrap_or(CpuLevel::Portable))
+        let available = |level: &CpuLevel| level.is_available();
+        Self(CpuLevel::ALL.into_iter().rev().find(available).unwrap_or(CpuLevel::Portable))
     }
 
     /// A given level.

@@ -34,8 +34,8 @@ impl Avx2 {
     /// The proof, where there is one.
     #[inline(always)]
     pub(super) fn of(cpu: Cpu) -> Option<Self> {
-        // A `Cpu` of this level is only made where the features were seen.
-        (cpu.level() == CpuLevel::Avx2).then_some(Self(()))
+        // A `Cpu` of this level or one above is only made where the features were seen.
+        (cpu.level() >= CpuLevel::Avx2).then_some(Self(()))
     }
 }
 
