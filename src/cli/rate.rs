@@ -92,7 +92,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         match said {
             Ok(mut fields) => line.append(&mut fields),
             Err(error) => {
-                line.insert("error".to_owned(), Value::String(error.to_string()));
+                let reason = format!("{:#}", anyhow::Error::new(error));
+                line.insert("error".to_owned(), Value::String(reason));
                 ending = Ending::Incomplete;
             }
         }

@@ -63,6 +63,10 @@ pub(super) fn print_counts(prepared: &Prepared, format: CountFormat) -> anyhow::
         .map(|batch| batch.iter().filter_map(|request| request.prompt.clone().ok()).collect())
         .collect();
     let n_prompts: usize = batches.iter().map(Vec::len).sum();
+    // A model that cannot be spoken to in this form would refuse every prompt.
+    if let Some(prompt) = batches.iter().flatten().next() {
+        model.show(prompt)?;
+    }
     let max_new_tokens = plan.settings.max_new_tokens;
     let slices: Vec<&[Prompt]> = batches.iter().map(Vec::as_slice).collect();
     let prefill = model.prefill(&slices, max_new_tokens);
@@ -74,7 +78,7 @@ pub(super) fn print_counts(prepared: &Prepared, format: CountFormat) -> anyhow::
         n_paragraphs_without_prompt: requests.len() - n_prompts,
         n_prefill_tokens: prefill.n_prefill_tokens,
         n_prefill_tokens_naive: prefill.n_prefill_tokens_naive,
-        n_reply_tokens_most: n_prompts * max_new_tokens,
+        n_reply_tokens_most: n_prompts.saturating_mul(max_new_tokens),
     };
     let mut out = std::io::stdout().lock();
     if format == CountFormat::Json {

@@ -100,7 +100,7 @@ impl Preset {
             Self::RefScript => PAPER_TOKENS.min(window) * 37 / 100,
             Self::RefNotebook => window * 36 / 100,
         };
-        let prompt = window.saturating_sub(max_new_tokens + TEMPLATE_TOKENS);
+        let prompt = window.saturating_sub(max_new_tokens.saturating_add(TEMPLATE_TOKENS));
         Budget { context_and_empty_prompt, prompt }
     }
 }
@@ -134,6 +134,7 @@ mod tests {
         assert_eq!(budget(Preset::Paper, 2_048), 2_048);
         assert_eq!(Preset::Paper.budget(2_048, 250).prompt, 1_734);
         assert_eq!(Preset::Paper.budget(100, 250).prompt, 0);
+        assert_eq!(Preset::Paper.budget(100, usize::MAX).prompt, 0);
     }
 
     #[test]

@@ -195,18 +195,19 @@ fn a_text_is_cut_where_the_copy_has_marks_and_never_changed() {
         "No copy of this.",
         "",
     ];
-    let found: Vec<Vec<String>> = texts
+    let found: Vec<Option<Vec<String>>> = texts
         .iter()
         .zip(segmenter.segment(&texts))
-        .map(|(text, cut)| units(text, &cut.unwrap()).texts)
+        .map(|(text, cut)| Some(units(text, &cut.ok()?).texts))
         .collect();
+    let units = |units: &[&str]| Some(units.iter().map(ToString::to_string).collect());
     assert_eq!(
         found,
         [
-            vec!["Vivid opening,", "but who is Alex?", "More."],
-            vec!["Write $5, not $$5.", "Good."],
-            vec!["No copy of this."],
-            vec![],
+            units(&["Vivid opening,", "but who is Alex?", "More."]),
+            units(&["Write $5, not $$5.", "Good."]),
+            None,
+            units(&[]),
         ]
     );
 }

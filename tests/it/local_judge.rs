@@ -204,3 +204,19 @@ fn a_dry_run_gives_its_counts_as_json() {
     assert_eq!(number("n_reply_tokens_most"), 250 * number("n_paragraphs"));
     assert!(!out.exists());
 }
+
+#[test]
+fn a_dry_run_fails_where_every_prompt_would_be_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = Utf8Path::from_path(dir.path()).unwrap().join("run");
+    // A base model: it has no chat template.
+    let generator = format!("local:{}", material::model("gemma-3-270m-q4_k_m.gguf"));
+    let output = rehearsal(&out)
+        .args(["--generator", &generator, "--limit", "1", "--dry-run", "-f", "json"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("has no chat template"), "{said}");
+    assert!(output.stdout.is_empty());
+}

@@ -7,8 +7,8 @@ use crate::backend::{BackendError, Choice, Marking, Scoring};
 const CHOSEN: f64 = 0.6;
 
 /// A reply that is one of those offered gets a probability of 0.6, and the others
-/// share the rest evenly. A text gets the marks that the reply has, as far as the
-/// reply is a copy of it.
+/// share the rest evenly. A text gets the marks of the reply, which has to be a copy of
+/// it but for marks and white space.
 impl Scoring for Scripted {
     fn choose(&self, choices: &[Choice]) -> Vec<Result<Vec<f64>, BackendError>> {
         choices
@@ -32,9 +32,23 @@ impl Scoring for Scripted {
     fn mark(&self, markings: &[Marking]) -> Vec<Result<Vec<usize>, BackendError>> {
         markings
             .iter()
-            .map(|marking| Ok(marks_of(&self.reply(&marking.prompt)?.text, marking)))
+            .map(|marking| {
+                let reply = self.reply(&marking.prompt)?.text;
+                if letters(&reply.replace(&marking.mark, "")) != letters(&marking.text) {
+                    return Err(BackendError::Refused {
+                        backend: self.id.clone(),
+                        reason: "its rule replies with no copy of the text".to_owned(),
+                    });
+                }
+                Ok(marks_of(&reply, marking))
+            })
             .collect()
     }
+}
+
+/// What is left without white space.
+fn letters(text: &str) -> String {
+    text.split_whitespace().collect()
 }
 
 fn marks_of(reply: &str, marking: &Marking) -> Vec<usize> {
