@@ -25,8 +25,8 @@
 //! **The precision.** States, norms, rotations, scores and softmax are in single
 //! precision. Quantised matrices stay in the blocks of their file and multiply rows
 //! that candle quantises; matrices in f16 and bf16 multiply rows rounded to that type.
-//! Keys and values are in f16 beside quantised matrices, else in the matrices' type.
-//! On the processor they are all kept and added in single precision.
+//! Keys and values are in f16 beside quantised matrices, else in the matrices' type;
+//! on the processor in f16 beside quantised matrices, else in single precision.
 //!
 //! # Devices
 //!
