@@ -1,8 +1,7 @@
 //! Products of eight-bit rows with quantised weights, for AVX-512 with VNNI.
 //!
-//! Up to eight rows meet sixteen outputs at a time. This level could only be compiled
-//! so far, never run, for want of such a processor: until it is, it has to be asked
-//! for by name. The tests run it wherever there is one.
+//! Up to eight rows meet sixteen outputs at a time. The tests run this level wherever
+//! the processor has it; so far that was an emulated one, so its speed is not known.
 
 #![expect(unsafe_code, reason = "instructions that only some processors have")]
 #![expect(
