@@ -6,9 +6,9 @@ use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::ValueEnum;
 
-use super::{Ending, WrongUsage, prepare::open_models};
+use super::{Ending, WrongUsage, machine::MachineArgs, prepare::open_models};
 use crate::{
-    config::{self, JudgingNames, RunOptions},
+    config::{self, JudgingNames},
     experiment::{
         Judging,
         texts::{self, Instrument, TextsEvaluation, Unpaired},
@@ -83,9 +83,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR", env = "UNIMATCH_PROMPTS")]
     prompts: Option<Utf8PathBuf>,
 
-    /// Threads [default: the cores this process may use]
-    #[arg(long, short = 'j', value_name = "N", env = "UNIMATCH_THREADS")]
-    threads: Option<usize>,
+    #[command(flatten)]
+    machine: MachineArgs,
 
     /// How to print: a table, everything including the alignment of each id, or a row a figure
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
@@ -123,7 +122,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         None => Library::embedded()?,
     };
     let library = Arc::new(library);
-    let models = open_models(&RunOptions { threads: args.threads, ..RunOptions::default() })?;
+    let models = open_models(&args.machine.options())?;
     let segmenter = args.segmenter.parse().context("--segmenter")?;
     let scorer = args.scorer.parse().context("--scorer")?;
     let asked = Judging {

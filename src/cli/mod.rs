@@ -6,6 +6,7 @@
 mod corpus;
 mod eval;
 mod export;
+mod machine;
 mod matching;
 mod prepare;
 mod progress;

@@ -9,10 +9,10 @@ use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value, json};
 
-use super::{Ending, WrongUsage, prepare::open_models};
+use super::{Ending, WrongUsage, machine::MachineArgs, prepare::open_models};
 use crate::{
-    config::{JudgingNames, RunOptions, judging},
-    experiment::{Judging, ScorerName, SegmenterName},
+    config::{JudgingNames, judging},
+    experiment::{Judging, Models, ScorerName, SegmenterName},
     nn::{Cpu, EncoderPrecision, SentenceEncoder},
     prompt::Library,
     similarity::{LexicalMeasure, PairCosine, RememberingEncoder, ScoreError, UnitPair, Weighed},
@@ -56,6 +56,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "HOW", env = "UNIMATCH_JUDGE_RATING")]
     judge_rating: Option<String>,
 
+    #[command(flatten)]
+    machine: MachineArgs,
+
     /// The field that holds the id of a pair
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
@@ -84,7 +87,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let pairs = parse(&text, args)?;
     let units: Vec<UnitPair<'_>> =
         pairs.iter().map(|Pair { generated, gold, .. }| UnitPair { generated, gold }).collect();
-    let said = if args.raw { measure(&args.scorer, &units)? } else { rate(args, &units)? };
+    let models = open_models(&args.machine.options())?;
+    let said = if args.raw {
+        measure(&args.scorer, models.machine().cpu, &units)?
+    } else {
+        rate(args, &models, &units)?
+    };
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut ending = Ending::Done;
     for (pair, said) in pairs.into_iter().zip(said) {
@@ -103,7 +111,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(ending)
 }
 
-fn rate(args: &Args, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
+fn rate(args: &Args, models: &Models, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
     let names = JudgingNames {
         judge_mode: args.judge_mode.as_deref(),
         judge_rating: args.judge_rating.as_deref(),
@@ -111,7 +119,6 @@ fn rate(args: &Args, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
     };
     let judging = judging(Judging::default(), names, &SegmenterName::Sentence, &args.scorer)
         .map_err(WrongUsage)?;
-    let models = open_models(&RunOptions::default())?;
     let scorer = models.scorer(&args.scorer, &Arc::new(Library::embedded()?), judging)?;
     let weighed = scorer.weigh(pairs).into_iter();
     Ok(weighed
@@ -126,14 +133,13 @@ fn rate(args: &Args, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
         .collect())
 }
 
-fn measure(name: &ScorerName, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
+fn measure(name: &ScorerName, cpu: Cpu, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
     let lexical = |measure: LexicalMeasure| {
         pairs.iter().map(|pair| Ok(one("raw", measure.of(pair)))).collect()
     };
     Ok(match name {
         ScorerName::Embedding(folder) => {
-            let encoder =
-                SentenceEncoder::load(folder, EncoderPrecision::default(), Cpu::detect())?;
+            let encoder = SentenceEncoder::load(folder, EncoderPrecision::default(), cpu)?;
             let cosines = RememberingEncoder::new(encoder).pair_cosines(pairs).into_iter();
             cosines.map(|cosine| cosine.map(raw_cosine)).collect()
         }

@@ -5,7 +5,7 @@ use std::{io::Write, time::Instant};
 use super::{Ending, prepare::Prepared};
 use crate::{
     backend::{Request, Sampling},
-    experiment::{TextModel, prompts, sampling},
+    experiment::{TextModel, Until, prompts, sampling},
     generate::FeedbackRequest,
     prompt::Prompt,
     report::{Table, render_text},
@@ -54,8 +54,13 @@ struct Counts {
 }
 
 /// Prints counts and tokens, and as text an estimate of the time.
-pub(super) fn print_counts(prepared: &Prepared, format: CountFormat) -> anyhow::Result<Ending> {
+pub(super) fn print_counts(
+    prepared: &Prepared,
+    until: Until,
+    format: CountFormat,
+) -> anyhow::Result<Ending> {
     let Prepared { plan, corpus, library, models } = prepared;
+    models.open_for(plan, library, Until::Generate, until)?;
     let model = models.open(&plan.generator)?;
     let requests = prompts(plan, corpus, library, &*model)?;
     let batches: Vec<Vec<Prompt>> = requests

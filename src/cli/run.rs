@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, until: Until) -> anyhow::Result<Ending> {
         return rehearsal::print_prompts(&prepared, n_prompts);
     }
     if args.dry_run {
-        return rehearsal::print_counts(&prepared, args.dry_run_format);
+        return rehearsal::print_counts(&prepared, until, args.dry_run_format);
     }
     let out = options.out.clone().unwrap_or_else(|| config::default_out(&prepared.plan));
     let store = open(&prepared, &out)?;

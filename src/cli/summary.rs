@@ -51,6 +51,9 @@ pub(super) fn print(out: &mut impl Write, dir: &Utf8Path, driven: &Driven) -> io
             )?;
         }
         writeln!(out)?;
+        if let Some((reason, count)) = tally.chief_reason() {
+            writeln!(out, "  {count} of {} failures: {reason}", tally.n_failed)?;
+        }
     }
     if 0 < driven.n_unready {
         writeln!(

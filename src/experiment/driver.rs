@@ -15,8 +15,8 @@ use crate::{
     metrics::{Paragraph, evaluate},
     prompt::Library,
     run::{Drive, Outcome, Progress, RunStore, Shard, Stage, Tally, drive},
-    segment::SegmentStage,
-    similarity::ScoreStage,
+    segment::{SegmentStage, Segmenter},
+    similarity::{ScoreStage, Scorer},
 };
 
 /// How far a run is driven.
@@ -67,22 +67,23 @@ impl Run<'_> {
     pub fn drive(&self, from: Until, until: Until) -> anyhow::Result<Driven> {
         let mut tallies = Vec::new();
         let mut n_unready = 0;
+        let instruments = self.models.open_for(self.plan, self.library, from, until)?;
         if from <= Until::Generate {
             tallies.push(self.generate()?);
             tallies.push(self.clean()?);
         }
-        if from <= Until::Segment && Until::Segment <= until {
+        if let Some(segmenter) = &instruments.segmenter {
             if from == Until::Segment {
                 n_unready = self.with_cleaned(|_, failures| Ok(failures.len()))?;
             }
-            tallies.push(self.segment()?);
+            tallies.push(self.segment(&**segmenter)?);
         }
-        if from <= Until::Score && Until::Score <= until {
+        if let Some(scorer) = &instruments.scorer {
             if from == Until::Score {
                 let is_unready = |cut: &&CutParagraph<'_>| cut.units.is_err();
                 n_unready = self.with_cut(|cut| Ok(cut.iter().filter(is_unready).count()))?;
             }
-            tallies.push(self.score()?);
+            tallies.push(self.score(&**scorer)?);
         }
         let results = if until == Until::Match { Some(self.results()?) } else { None };
         Ok(Driven { tallies, n_unready, results })
@@ -103,7 +104,7 @@ impl Run<'_> {
         let n_done = records.values().filter(|outcome| matches!(outcome, Outcome::Done(_))).count();
         if n_done == n_items {
             // Nothing is left to write, so the model need not be opened.
-            let tally = Tally { n_items, n_done_before: n_items, n_failed: 0 };
+            let tally = Tally { n_items, n_done_before: n_items, ..Tally::default() };
             return Ok((GenerateStage::NAME, tally));
         }
         let model = self.models.open(&self.plan.generator)?;
@@ -124,20 +125,16 @@ impl Run<'_> {
         Ok((CleanStage::NAME, drive(&self.clean_stage()?, replies, self.settings())?))
     }
 
-    fn segment(&self) -> anyhow::Result<(&'static str, Tally)> {
-        let Plan { segmenter, judging, .. } = self.plan;
-        let segmenter = self.models.segmenter(segmenter, self.library, *judging)?;
-        let stage = SegmentStage { segmenter: &*segmenter };
+    fn segment(&self, segmenter: &dyn Segmenter) -> anyhow::Result<(&'static str, Tally)> {
+        let stage = SegmentStage { segmenter };
         let tally = self.with_cleaned(|cleaned, _| {
             Ok(drive(&stage, work::passages(self.corpus, cleaned), self.settings())?)
         })?;
         Ok((SegmentStage::NAME, tally))
     }
 
-    fn score(&self) -> anyhow::Result<(&'static str, Tally)> {
-        let Plan { scorer, judging, .. } = self.plan;
-        let scorer = self.models.scorer(scorer, self.library, *judging)?;
-        let stage = ScoreStage { scorer: &*scorer };
+    fn score(&self, scorer: &dyn Scorer) -> anyhow::Result<(&'static str, Tally)> {
+        let stage = ScoreStage { scorer };
         let tally = self.with_cut(|cut| {
             let batches = work::batches(cut, self.plan.judging.batch_size);
             let settings = Drive { batch_size: 1, ..self.settings() };

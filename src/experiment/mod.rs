@@ -12,7 +12,7 @@ mod spec;
 mod work;
 
 pub use driver::{Driven, Run, Until, sampling};
-pub use models::{Models, Prefill, TextModel};
+pub use models::{Instruments, Models, Prefill, TextModel};
 pub use plan::{ConstrainedUnits, Judging, Machine, Plan};
 pub use results::{ContextCounts, Failure, GoldUnit, ParagraphResult, ReplyCounts, Results};
 pub use roles::{CleanerName, ModelName, RoleError, ScorerName, SegmenterName};

@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{CleanerName, Judging, Machine, ModelName, ScorerName, SegmenterName};
+use super::{CleanerName, Judging, Machine, ModelName, Plan, ScorerName, SegmenterName, Until};
 use crate::{
     backend::{
         Backend,
@@ -69,6 +69,14 @@ impl TextModel for Scripted {
             .sum();
         Prefill { n_prefill_tokens: n_tokens, n_prefill_tokens_naive: n_tokens }
     }
+}
+
+/// What cuts and what rates, for the stages that are driven.
+pub struct Instruments {
+    /// Who cuts, where that stage is driven.
+    pub segmenter: Option<Box<dyn Segmenter>>,
+    /// Who rates, where that stage is driven.
+    pub scorer: Option<Box<dyn Scorer>>,
 }
 
 /// Opens models by name.
@@ -139,6 +147,28 @@ impl Models {
         let scorer = Arc::new(EmbeddingScorer::open(folder, self.machine.cpu)?);
         self.embeddings.borrow_mut().insert(folder.to_owned(), Arc::clone(&scorer));
         Ok(scorer)
+    }
+
+    /// Opens what the stages from one to another cut and rate with, so that a model
+    /// that is broken or missing is known before the first stage works for hours.
+    pub fn open_for(
+        &self,
+        plan: &Plan,
+        library: &Arc<Library>,
+        from: Until,
+        until: Until,
+    ) -> anyhow::Result<Instruments> {
+        let is_driven = |stage| from <= stage && stage <= until;
+        if is_driven(Until::Generate) {
+            self.cleaner(&plan.cleaner, library, plan.judging)?;
+        }
+        let segmenter = is_driven(Until::Segment)
+            .then(|| self.segmenter(&plan.segmenter, library, plan.judging))
+            .transpose()?;
+        let scorer = is_driven(Until::Score)
+            .then(|| self.scorer(&plan.scorer, library, plan.judging))
+            .transpose()?;
+        Ok(Instruments { segmenter, scorer })
     }
 
     /// Who cleans; nobody where the plan says so.

@@ -15,7 +15,7 @@ use crate::{
     },
     nn::{
         Crew, Decoder, Devices, Generated, GenerationEnd, GenerationError, GenerationJob,
-        ModelFile, PrefillCount, PrefixCache, PrefixTree, Recipient, SamplingRules, SpecialTokens,
+        ModelFile, PrefillCount, PrefixCache, Recipient, SamplingRules, SpecialTokens,
         Tokenizer, WeightType, generate_with, rehearse,
     },
     prompt::{Prompt, TokenCounter},
@@ -82,15 +82,6 @@ impl LocalBackend {
     /// A prompt as the model gets it, special tokens written out. On failure, why.
     pub fn show_prompt(&self, prompt: &Prompt) -> Result<String, String> {
         self.speech.text(prompt)
-    }
-
-    /// What would be shared of some prompts, without work on any. Those that would be
-    /// refused are left out.
-    pub fn plan(&self, prompts: &[Prompt]) -> PrefixTree {
-        let tokens: Vec<Vec<u32>> = in_pool(&self.options, || {
-            prompts.par_iter().filter_map(|prompt| self.speech.tokens(prompt).ok()).collect()
-        });
-        PrefixTree::new(&tokens.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 
     /// What completing some batches of prompts one after another would read, without
