@@ -83,7 +83,7 @@ pub enum GenerationError {
         context_length: usize,
     },
     /// The keys and values of this job alone are too many.
-    #[error("{0}: allow for more memory")]
+    #[error("{0}: allow for more (`--kv-memory`, in MiB)")]
     Memory(#[from] KvMemoryError),
     /// The decoder failed.
     #[error(transparent)]

@@ -69,7 +69,7 @@ pub enum ScoringError {
         context_length: usize,
     },
     /// The keys and values of this text alone are too many.
-    #[error("{0}: allow for more memory")]
+    #[error("{0}: allow for more (`--kv-memory`, in MiB)")]
     Memory(#[from] KvMemoryError),
     /// The decoder failed.
     #[error(transparent)]

@@ -147,7 +147,7 @@ fn a_job_that_cannot_be_done_fails_alone() {
             "5 tokens",
             "the prompt has no tokens",
             &format!(
-                "the keys and values need {needed} bytes, and 0 of {kv_memory_bytes} are in use: allow for more memory"
+                "the keys and values need {needed} bytes, and 0 of {kv_memory_bytes} are in use: allow for more (`--kv-memory`, in MiB)"
             ),
             "9 tokens of prompt and up to 4992 of reply do not fit the context of 5000",
             "there is no token 77: the model has 77",

@@ -287,7 +287,7 @@ fn a_model_without_a_chat_template_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let backend = open(&clockwork.write(Utf8Path::from_path(folder.path()).unwrap()));
     let error = backend.prompt_tokens(&prompt("Hi", PromptFormat::Chat)).unwrap_err();
-    assert!(error.to_string().contains("has no chat template: use the raw format"), "{error}");
+    assert!(error.to_string().contains("has no chat template: use `--format raw`"), "{error}");
     assert!(!error.is_transient());
 }
 

@@ -270,3 +270,41 @@ fn the_first_six_drafts_of_the_real_corpus_go_through() {
     assert_eq!(pairs["n_unscored"], 0, "{pairs}");
     assert!(0.0 < full["estimate"]["soft"]["micro"]["recall"].as_f64().unwrap());
 }
+
+#[test]
+fn a_judge_that_is_not_there_is_known_before_the_first_reply_is_written() {
+    let (_guard, dir) = scratch();
+    let out = dir.join("run");
+    let command = |broken: [&str; 2], more: &[&str]| {
+        let mut command = rehearsal(&out);
+        command.args(broken).args(more);
+        fail(&mut command)
+    };
+    let judge = ["--segmenter", "judge:local:absent/judge.gguf"];
+    for broken in [judge, ["--cleaner", "judge:local:absent/judge.gguf"]] {
+        for more in [&[][..], &["--dry-run"]] {
+            let message = command(broken, more);
+            assert!(message.contains("absent/judge.gguf"), "{message}");
+        }
+    }
+    assert!(!out.join("generate").exists(), "replies were written before the judge was opened");
+}
+
+#[test]
+fn what_most_failures_have_in_common_is_said_on_the_terminal() {
+    let (_guard, dir) = scratch();
+    let replies = dir.join("replies.jsonl");
+    fs_err::write(&replies, "{\"contains\": \"no prompt has these words\", \"reply\": \"x\"}\n")
+        .unwrap();
+    let output = unimatch()
+        .args(["run", "tests/fixtures/corpus", "--limit", "2"])
+        .args(["--generator", &format!("scripted:{replies}")])
+        .args(["--scorer", "lexical:chrf", "--out", dir.join("run").as_str()])
+        .output()
+        .unwrap();
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{said}{}", text(&output.stderr));
+    let line = said.lines().find(|line| line.contains(" failures: ")).unwrap_or_default();
+    let n_failed = line.trim().split(' ').next().unwrap_or_default();
+    assert!(line.contains(&format!("{n_failed} of {n_failed} failures: ")), "{said}");
+}

@@ -143,7 +143,7 @@ fn a_text_that_cannot_be_scored_fails_alone() {
             "5001 tokens do not fit the context of 5000".to_owned(),
             format!(
                 "the keys and values need {needed} bytes, and 0 of {bytes} are in use: allow for \
-                 more memory"
+                 more (`--kv-memory`, in MiB)"
             ),
         ]
     );

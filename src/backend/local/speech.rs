@@ -101,7 +101,7 @@ impl Speech {
 
     fn chat_text(&self, messages: &[Message]) -> Result<String, String> {
         let template = self.template.as_ref().ok_or(
-            "the model file has no chat template: use the raw format, or a model tuned to chat",
+            "the model file has no chat template: use `--format raw`, or a model tuned to chat",
         )?;
         template.render(messages, AddGenerationPrompt::Yes).map_err(|error| error.to_string())
     }

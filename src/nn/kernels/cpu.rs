@@ -84,7 +84,11 @@ impl Cpu {
     ///
     /// If this machine does not have its instructions.
     pub fn with_level(level: CpuLevel) -> Result<Self, CpuError> {
-        if level.is_available() { Ok(Self(level)) } else { Err(CpuError::Absent { level }) }
+        if level.is_available() {
+            Ok(Self(level))
+        } else {
+            Err(CpuError::Absent { level, best: Self::detect().0 })
+        }
     }
 
     /// The level.
@@ -104,10 +108,12 @@ pub enum CpuError {
         name: String,
     },
     /// The machine lacks the instructions.
-    #[error("this processor has no {level}: choose `portable`, or nothing for the best there is")]
+    #[error("this processor has no {level}: the best it has is {best}, which `auto` chooses")]
     Absent {
         /// The level asked for.
         level: CpuLevel,
+        /// The fastest level of this machine.
+        best: CpuLevel,
     },
 }
 
