@@ -288,11 +288,13 @@ pub(super) fn pack(
     name: &str,
     tensor: &RawTensor,
 ) -> Result<Linear, ModelError> {
-    Linear::pack(tensor).map_err(|source| ModelError::Unreadable {
+    let packed = Linear::pack(tensor).map_err(|source| ModelError::Unreadable {
         file: weights.origin().to_owned(),
         tensor: weights.own_name(name),
         reason: source.to_string(),
-    })
+    })?;
+    tensor.bytes.release();
+    Ok(packed)
 }
 
 /// Works on each row of a matrix, on several threads where it is large.

@@ -1,5 +1,7 @@
 //! Where a decoder's weights come from: tensors by name.
 
+#![expect(unsafe_code, reason = "pages of a mapped file are given back")]
+
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use camino::Utf8Path;
@@ -46,6 +48,22 @@ pub enum Bytes {
         /// The part.
         range: Range<usize>,
     },
+}
+
+impl Bytes {
+    /// Gives the memory of a part of a file back to the system, once it was packed into
+    /// another form. It can be read again all the same, from the file.
+    pub(super) fn release(&self) {
+        #[cfg(unix)]
+        if let Self::Mapped { file, range } = self {
+            let advice = memmap2::UncheckedAdvice::DontNeed;
+            // SAFETY: the map is private and never written to, so that what a page loses
+            // comes back from the file, unchanged, when the page is read again.
+            let given = unsafe { file.unchecked_advise_range(advice, range.start, range.len()) };
+            // A system that declines keeps the pages, and nothing is lost but memory.
+            given.ok();
+        }
+    }
 }
 
 impl std::ops::Deref for Bytes {
