@@ -16,8 +16,8 @@ use super::{
     kv_layout::{KvElement, KvNumbers},
 };
 
-/// Query rows that share a pass over keys and values: two of the kernel's.
-const ROWS_PER_GROUP: usize = 2 * MAX_FLOAT_ROWS;
+/// Query rows that share a pass over keys and values: as many as the kernel takes.
+const ROWS_PER_GROUP: usize = MAX_FLOAT_ROWS;
 
 /// Keys whose values are used up for all rows of a group before the next come:
 /// these stay in the first cache.

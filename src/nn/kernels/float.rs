@@ -10,9 +10,12 @@ use half::{bf16, f16};
 
 use super::simd::{LANES, Lanes, Simd};
 
-/// The most rows that [`accumulate`] takes: with more their totals would not fit
-/// the registers.
-pub(in crate::nn) const MAX_ROWS: usize = 6;
+/// The most rows that [`accumulate`] takes: as many totals as the registers of the
+/// largest processor hold beside what is added to them.
+pub(in crate::nn) const MAX_ROWS: usize = 2 * HALF;
+
+/// As many as those of the others hold.
+const HALF: usize = 6;
 
 /// A number that weights or keys are stored as.
 pub(in crate::nn) trait Element: Copy + Default + Send + Sync {
@@ -71,13 +74,21 @@ fn accumulate_any<S: Simd, E: Element>(
     columns: Columns<'_, E>,
     totals: &mut [Lanes],
 ) {
-    match rows.len() {
-        1 => accumulate_rows::<S, E, 1>(simd, rows, columns, totals),
-        2 => accumulate_rows::<S, E, 2>(simd, rows, columns, totals),
-        3 => accumulate_rows::<S, E, 3>(simd, rows, columns, totals),
-        4 => accumulate_rows::<S, E, 4>(simd, rows, columns, totals),
-        5 => accumulate_rows::<S, E, 5>(simd, rows, columns, totals),
-        _ => accumulate_rows::<S, E, MAX_ROWS>(simd, rows, columns, totals),
+    assert!((1..=MAX_ROWS).contains(&rows.len()), "from 1 to {MAX_ROWS} rows");
+    assert!(rows.len() == totals.len(), "a total for each row");
+    if S::HAS_MANY_REGISTERS && rows.len() == MAX_ROWS {
+        accumulate_rows::<S, E, MAX_ROWS>(simd, rows, columns, totals);
+        return;
+    }
+    for (rows, totals) in rows.chunks(HALF).zip(totals.chunks_mut(HALF)) {
+        match rows.len() {
+            1 => accumulate_rows::<S, E, 1>(simd, rows, columns, totals),
+            2 => accumulate_rows::<S, E, 2>(simd, rows, columns, totals),
+            3 => accumulate_rows::<S, E, 3>(simd, rows, columns, totals),
+            4 => accumulate_rows::<S, E, 4>(simd, rows, columns, totals),
+            5 => accumulate_rows::<S, E, 5>(simd, rows, columns, totals),
+            _ => accumulate_rows::<S, E, HALF>(simd, rows, columns, totals),
+        }
     }
 }
 
@@ -88,7 +99,7 @@ fn accumulate_rows<S: Simd, E: Element, const R: usize>(
     columns: Columns<'_, E>,
     totals: &mut [Lanes],
 ) {
-    assert!(rows.len() == R && totals.len() == R, "from 1 to {MAX_ROWS} rows, a total each");
+    assert!(rows.len() == R && totals.len() == R, "{R} rows, a total each");
     let length = rows[0].len();
     let Columns { values, stride } = columns;
     let needed = if length == 0 { 0 } else { (length - 1) * stride + LANES };

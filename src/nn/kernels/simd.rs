@@ -20,6 +20,9 @@ pub(in crate::nn) type Lanes = [f32; LANES];
 /// into a function compiled for these instructions, as `per_cpu!` makes. All
 /// implementations give the same bits.
 pub(in crate::nn) trait Simd: Copy {
+    /// Whether sixteen lanes fit thirty-two registers, and not eight.
+    const HAS_MANY_REGISTERS: bool = false;
+
     /// One number a lane, in registers.
     type Lanes: Copy;
 

@@ -49,6 +49,8 @@ macro_rules! on_all {
 }
 
 impl Simd for Avx512 {
+    const HAS_MANY_REGISTERS: bool = true;
+
     type Lanes = __m512;
 
     #[inline(always)]
