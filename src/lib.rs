@@ -5,6 +5,7 @@
 //! checks this). Read them from the top.
 
 pub mod text;
+pub mod stats;
 pub mod bipartite;
 pub mod nn;
 pub mod corpus;
