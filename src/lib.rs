@@ -17,6 +17,7 @@ pub mod segment;
 pub mod similarity;
 pub mod matching;
 pub mod metrics;
+pub mod agreement;
 pub mod experiment;
 pub mod report;
 pub mod config;
