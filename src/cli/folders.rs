@@ -1,0 +1,28 @@
+//! Where things of a user lie, as the environment says.
+
+use anyhow::Context;
+use camino::Utf8PathBuf;
+
+/// What can be made again: `unimatch` in `XDG_CACHE_HOME`, else in `.cache` at home.
+pub(super) fn cache() -> anyhow::Result<Utf8PathBuf> {
+    folder("XDG_CACHE_HOME", ".cache", "--cache")
+}
+
+/// What cannot: `unimatch` in `XDG_DATA_HOME`, else in `.local/share` at home.
+pub(super) fn cards() -> anyhow::Result<Utf8PathBuf> {
+    Ok(folder("XDG_DATA_HOME", ".local/share", "--cards")?.join("cards"))
+}
+
+fn folder(variable: &str, at_home: &str, option: &str) -> anyhow::Result<Utf8PathBuf> {
+    let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let base = match given(variable) {
+        Some(folder) => Utf8PathBuf::from(folder),
+        None => {
+            let home = given("HOME").with_context(|| {
+                format!("neither {variable} nor HOME is set: name a folder with {option}")
+            })?;
+            Utf8PathBuf::from(home).join(at_home)
+        }
+    };
+    Ok(base.join("unimatch"))
+}
