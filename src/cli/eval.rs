@@ -6,13 +6,15 @@ use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::ValueEnum;
 
-use super::{Ending, WrongUsage, prepare::open_models};
+use super::{Ending, WrongUsage, folders, prepare::open_models};
 use crate::{
+    agreement::Cards,
     config::{self, JudgingNames, RunOptions},
     experiment::{
-        Judging,
+        Judging, Roles, ScorerName, scorer_specification,
         texts::{self, Instrument, TextsEvaluation, Unpaired},
     },
+    nn::WeightType,
     prompt::Library,
     report,
 };
@@ -83,6 +85,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR", env = "UNIMATCH_PROMPTS")]
     prompts: Option<Utf8PathBuf>,
 
+    /// Folder of cards, which say whether the scorer was validated (see `unimatch validate`)
+    /// [default: unimatch/cards in the user's data folder]
+    #[arg(long, value_name = "DIR", env = "UNIMATCH_CARDS")]
+    cards: Option<Utf8PathBuf>,
+
     /// Threads [default: the cores this process may use]
     #[arg(long, short = 'j', value_name = "N", env = "UNIMATCH_THREADS")]
     threads: Option<usize>,
@@ -125,7 +132,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let library = Arc::new(library);
     let models = open_models(&RunOptions { threads: args.threads, ..RunOptions::default() })?;
     let segmenter = args.segmenter.parse().context("--segmenter")?;
-    let scorer = args.scorer.parse().context("--scorer")?;
+    let scorer: ScorerName = args.scorer.parse().context("--scorer")?;
     let asked = Judging {
         seed: args.seed,
         batch_size: args.judge_batch_size.get(),
@@ -138,10 +145,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         segment_mode: args.segment_mode.as_deref(),
     };
     let judging = config::judging(asked, names, &segmenter, &scorer).map_err(WrongUsage)?;
+    let roles = Roles { judging, dtype: WeightType::default(), library: &library };
+    let spec = scorer_specification(&scorer, &roles)?;
+    let cards = Cards::load(folders::known_cards(args.cards.as_ref()).as_deref())?;
     let segmenter = models.segmenter(&segmenter, &library, judging)?;
     let scorer = models.scorer(&scorer, &library, judging)?;
     let instrument = Instrument { segmenter: &*segmenter, scorer: &*scorer };
-    let evaluation = texts::evaluate(&references, &candidates, &instrument, &options)?;
+    let mut evaluation = texts::evaluate(&references, &candidates, &instrument, &options)?;
+    evaluation.validation = cards.standing(&spec);
 
     let mut out = std::io::stdout().lock();
     match args.format {
@@ -154,13 +165,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
             writeln!(
                 out,
                 "unimatch {} | {} ids | references {} | candidates {} | segmenter {} | scorer {} \
-                 | empty answers {}",
+                 ({}) | empty answers {}",
                 env!("CARGO_PKG_VERSION"),
                 evaluation.texts.len(),
                 identity(&args.references)?,
                 identity(&args.candidates)?,
                 segmenter.id(),
                 scorer.id(),
+                evaluation.validation.in_words(),
                 args.empty,
             )?;
         }

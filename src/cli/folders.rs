@@ -13,6 +13,13 @@ pub(super) fn cards() -> anyhow::Result<Utf8PathBuf> {
     Ok(folder("XDG_DATA_HOME", ".local/share", "--cards")?.join("cards"))
 }
 
+/// The folder of cards: the one that was named, else `UNIMATCH_CARDS`, else the user's,
+/// where there is one.
+pub(super) fn known_cards(named: Option<&Utf8PathBuf>) -> Option<Utf8PathBuf> {
+    let from_variable = || std::env::var("UNIMATCH_CARDS").ok().filter(|value| !value.is_empty());
+    named.cloned().or_else(|| from_variable().map(Utf8PathBuf::from)).or_else(|| cards().ok())
+}
+
 fn folder(variable: &str, at_home: &str, option: &str) -> anyhow::Result<Utf8PathBuf> {
     let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let base = match given(variable) {

@@ -3,6 +3,7 @@
 //! One file a subcommand. Each has an `Args` that clap parses and a `run` that
 //! returns how the process ends.
 
+mod annotate;
 mod corpus;
 mod eval;
 mod export;
@@ -55,6 +56,7 @@ enum Command {
     Prompts(prompts::Args),
     Rate(rate::Args),
     Validate(validate::Args),
+    Annotate(annotate::Args),
 }
 
 /// How a command ends that did not fail outright.
@@ -112,6 +114,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Prompts(args) => prompts::run(&args),
         Command::Rate(args) => rate::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Annotate(args) => annotate::run(&args),
     }
 }
 

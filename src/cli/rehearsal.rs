@@ -55,7 +55,7 @@ struct Counts {
 
 /// Prints counts and tokens, and as text an estimate of the time.
 pub(super) fn print_counts(prepared: &Prepared, format: CountFormat) -> anyhow::Result<Ending> {
-    let Prepared { plan, corpus, library, models } = prepared;
+    let Prepared { plan, corpus, library, models, cards: _ } = prepared;
     let model = models.open(&plan.generator)?;
     let requests = prompts(plan, corpus, library, &*model)?;
     let batches: Vec<Vec<Prompt>> = requests

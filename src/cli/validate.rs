@@ -1,6 +1,7 @@
 //! `unimatch validate`: whether an instrument agrees with people.
 
 mod bench;
+mod effect;
 mod gate;
 mod segmentation;
 mod similarity;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{CleanerName, Judging, ModelName, Plan, ScorerName, SegmenterName};
 use crate::{
+    agreement::Standing,
     corpus::Corpus,
     nn::{DeviceChoice, EncoderPrecision, GgufFile, ModelFolder, WeightType},
     prompt::{Library, Purpose},
@@ -228,7 +229,7 @@ impl Identities {
 }
 
 /// One line that says what was run, to stand under a table.
-pub(super) fn signature(manifest: &Manifest) -> String {
+pub(super) fn signature(manifest: &Manifest, validation: &Standing) -> String {
     let spec = &manifest.spec;
     let text = |path: &str| match spec.pointer(path) {
         Some(Value::String(text)) => text.clone(),
@@ -238,7 +239,7 @@ pub(super) fn signature(manifest: &Manifest) -> String {
     let short = |path: &str| text(path).chars().take(8).collect::<String>();
     format!(
         "unimatch {} | corpus {} ({} drafts, {} paragraphs) | {} | {} | {} | seed {} | cleaner {} \
-         | segmenter {} | scorer {} | empty answers {} | run {}",
+         | segmenter {} | scorer {} ({}) | empty answers {} | run {}",
         env!("CARGO_PKG_VERSION"),
         short("/corpus/digest"),
         text("/corpus/n_drafts"),
@@ -250,6 +251,7 @@ pub(super) fn signature(manifest: &Manifest) -> String {
         who(spec.pointer("/cleaner")),
         who(spec.pointer("/segmenter")),
         who(spec.pointer("/scorer")),
+        validation.in_words(),
         text("/empty_answers"),
         manifest.fingerprint.short(),
     )

@@ -134,7 +134,7 @@ pub(super) struct Bench {
     names: [Option<String>; 3],
     dtype: WeightType,
     device: &'static str,
-    cache: Utf8PathBuf,
+    pub(super) cache: Utf8PathBuf,
 }
 
 impl Bench {

@@ -7,6 +7,7 @@ use camino::Utf8PathBuf;
 use super::{
     Ending,
     bench::{self, Bench, Bootstrap, Format, Instrument},
+    effect,
     gate::Gate,
 };
 use crate::{
@@ -65,6 +66,10 @@ pub(super) struct Args {
     /// Folder for card.json and card.md
     #[arg(long, value_name = "DIR")]
     out: Option<Utf8PathBuf>,
+
+    /// A run, to see what its figures would be with this segmenter
+    #[arg(long, value_name = "RUN")]
+    run: Option<Utf8PathBuf>,
 
     /// The least boundary F1
     #[arg(long, value_name = "X", help_heading = "Bounds")]
@@ -132,6 +137,9 @@ fn card(args: &Args) -> anyhow::Result<SegmentationCard> {
         None => name.to_string(),
     };
     card.segmenter_spec = spec;
+    if let Some(run) = &args.run {
+        card.effect = Some(effect::of_segmenter(run, name, judging, &bench.cache)?);
+    }
     Ok(card)
 }
 
