@@ -118,7 +118,7 @@ mod tests {
         // Before or after the white space is the same, and at the ends nothing.
         assert_eq!(cut, of(&[1, 8, 19, 26, 27]));
         let word = Boundaries::of("Good.", &Segmentation::whole("Good."));
-        assert_eq!((word.n_words(), word.units()), (1, vec![0..1]));
+        assert_eq!((word.n_words(), word.units().len()), (1, 1));
     }
 
     #[test]

@@ -146,6 +146,9 @@ impl Stage for CutTexts<'_> {
     }
 }
 
+/// Where each text was cut, or why it was not.
+pub type Cuts = Vec<Result<Segmentation, String>>;
+
 fn text_key(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
 }
@@ -161,7 +164,7 @@ pub fn cut_texts<'s>(
     batch_size: usize,
     progress: &dyn Progress,
     open: impl FnOnce() -> anyhow::Result<Box<dyn Segmenter + 's>>,
-) -> anyhow::Result<(BTreeSet<String>, Vec<Result<Segmentation, String>>)> {
+) -> anyhow::Result<(BTreeSet<String>, Cuts)> {
     let mut records = cache.records::<CutTexts<'_>>()?;
     let keys: Vec<String> = texts.iter().map(|text| text_key(text)).collect();
     if keys.iter().any(|key| !matches!(records.get(key), Some(Outcome::Done(_)))) {

@@ -52,10 +52,10 @@ pub struct DrawnPair {
 /// its share to the others.
 pub fn draw_pairs(candidates: &[Candidate], n: usize, design: Design, seed: u64) -> Vec<DrawnPair> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut seen = BTreeSet::new();
+    let mut met = BTreeSet::new();
     let mut distinct: Vec<&Candidate> = candidates
         .iter()
-        .filter(|candidate| seen.insert((&candidate.generated, &candidate.gold)))
+        .filter(|candidate| met.insert((&candidate.generated, &candidate.gold)))
         .collect();
     shuffle(&mut distinct, &mut rng);
     let mut drawn: Vec<&Candidate> = match design {

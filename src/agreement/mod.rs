@@ -25,7 +25,7 @@ mod span_overlap;
 pub use annotation_error::AnnotationError;
 pub use boundaries::{Boundaries, WindowDiff, window_diff};
 pub use boundary_edits::{BoundaryEdits, boundary_edits};
-pub use cache::{CutRecord, CutTexts, RatePairs, Rated, cut_texts, rate_pairs};
+pub use cache::{CutRecord, CutTexts, Cuts, RatePairs, Rated, cut_texts, rate_pairs};
 pub use cards::{Cards, Standing, scorer_key};
 pub use drawing::{Candidate, Design, DrawnPair, draw_pairs};
 pub use exported::{Imported, import_sheets};

@@ -254,7 +254,9 @@ mod tests {
                     \"b\":\"B\",\"ratings\":[0,null]}\n\n{\"id\":7,\"a\":\"C\",\"b\":\"D\",\"ratings\":[2.5,3]}\n";
         let csv = "id,draft,paragraph,kind,a,b,rating_1,rating_2\nx,D,4,natural,\"A, b\",B,0,\n7,,,,C,D,2.5,3\n";
         let strip = |mut pairs: Vec<PairAnnotation>| {
-            pairs.iter_mut().for_each(|pair| pair.raters.clear());
+            for pair in &mut pairs {
+                pair.raters.clear();
+            }
             pairs
         };
         let (json, csv) = (load("p.jsonl", json).unwrap(), load("p.csv", csv).unwrap());

@@ -90,8 +90,8 @@ pub(super) fn figures(texts: &[TextCounts]) -> SegmentationFigures {
     let (n_reference, n_hypothesis) = (sum(|text| text.n_reference), sum(|text| text.n_hypothesis));
     let (n_units, n_units_found) =
         (sum(|text| text.units.n_reference), sum(|text| text.units.n_hypothesis));
-    let shared = sum(|text| text.n_shared) as f64;
-    let both_units = (n_units + n_units_found) as f64;
+    let n_hits = sum(|text| text.n_shared) as f64;
+    let all_units = (n_units + n_units_found) as f64;
     let overlap: f64 = texts.iter().map(|text| text.units.overlap).sum();
     SegmentationFigures {
         n: texts.len(),
@@ -99,12 +99,12 @@ pub(super) fn figures(texts: &[TextCounts]) -> SegmentationFigures {
         n_boundaries_found: n_hypothesis,
         window_diff: windows.share(),
         window_diff_mean: mean(&shares),
-        boundary_precision: ratio(shared, n_hypothesis as f64),
-        boundary_recall: ratio(shared, n_reference as f64),
-        boundary_f1: ratio(2.0 * shared, (n_reference + n_hypothesis) as f64),
+        boundary_precision: ratio(n_hits, n_hypothesis as f64),
+        boundary_recall: ratio(n_hits, n_reference as f64),
+        boundary_f1: ratio(2.0 * n_hits, (n_reference + n_hypothesis) as f64),
         boundary_similarity: edits.similarity(),
-        unit_f1: ratio(2.0 * sum(|text| text.units.n_same) as f64, both_units),
-        unit_overlap_f1: ratio(2.0 * overlap, both_units),
+        unit_f1: ratio(2.0 * sum(|text| text.units.n_same) as f64, all_units),
+        unit_overlap_f1: ratio(2.0 * overlap, all_units),
         n_units,
         n_units_found,
     }

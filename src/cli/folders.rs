@@ -22,14 +22,11 @@ pub(super) fn known_cards(named: Option<&Utf8PathBuf>) -> Option<Utf8PathBuf> {
 
 fn folder(variable: &str, at_home: &str, option: &str) -> anyhow::Result<Utf8PathBuf> {
     let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let base = match given(variable) {
-        Some(folder) => Utf8PathBuf::from(folder),
-        None => {
-            let home = given("HOME").with_context(|| {
-                format!("neither {variable} nor HOME is set: name a folder with {option}")
-            })?;
-            Utf8PathBuf::from(home).join(at_home)
-        }
-    };
-    Ok(base.join("unimatch"))
+    if let Some(folder) = given(variable) {
+        return Ok(Utf8PathBuf::from(folder).join("unimatch"));
+    }
+    let home = given("HOME").with_context(|| {
+        format!("neither {variable} nor HOME is set: name a folder with {option}")
+    })?;
+    Ok(Utf8PathBuf::from(home).join(at_home).join("unimatch"))
 }

@@ -54,13 +54,14 @@ impl Prepared {
     }
 }
 
+/// A process has one pool: a command that opens a second set of models shares it.
+static POOL: OnceLock<()> = OnceLock::new();
+
 /// Takes the threads that the options allow.
 pub(super) fn open_models(options: &RunOptions) -> anyhow::Result<Models> {
     let n_cores = std::thread::available_parallelism()?.get();
     let machine = config::machine(options, n_cores).map_err(WrongUsage)?;
     let dtype = config::dtype(options).map_err(WrongUsage)?;
-    // A process has one pool: a command that opens a second set of models shares it.
-    static POOL: OnceLock<()> = OnceLock::new();
     if POOL.set(()).is_ok() {
         rayon::ThreadPoolBuilder::new().num_threads(machine.n_threads).build_global()?;
     }

@@ -84,18 +84,14 @@ pub fn confusion_svg(card: &SimilarityCard) -> String {
 /// The reliability of the probabilities where the scorer gives them, else the mean gold
 /// over the mean rating of pairs rated about alike. On the dashed line they would be right.
 pub fn calibration_svg(card: &SimilarityCard) -> String {
-    match &card.calibration {
-        Some(calibration) => {
-            let points: Vec<(f64, f64, usize)> =
-                calibration.bins.iter().map(|bin| (bin.confidence, bin.accuracy, bin.n)).collect();
-            plot(&points, 1.0, "confidence", "accuracy")
-        }
-        None => {
-            let points: Vec<(f64, f64, usize)> =
-                card.rating_calibration.iter().map(|bin| (bin.rating, bin.gold, bin.n)).collect();
-            plot(&points, 4.0, "mean rating", "mean gold")
-        }
+    if let Some(calibration) = &card.calibration {
+        let points: Vec<(f64, f64, usize)> =
+            calibration.bins.iter().map(|bin| (bin.confidence, bin.accuracy, bin.n)).collect();
+        return plot(&points, 1.0, "confidence", "accuracy");
     }
+    let points: Vec<(f64, f64, usize)> =
+        card.rating_calibration.iter().map(|bin| (bin.rating, bin.gold, bin.n)).collect();
+    plot(&points, 4.0, "mean rating", "mean gold")
 }
 
 fn plot(points: &[(f64, f64, usize)], most: f64, x_name: &str, y_name: &str) -> String {

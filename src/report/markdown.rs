@@ -7,15 +7,19 @@ use super::Table;
 pub fn render_markdown(table: &Table) -> String {
     let line = |cells: &[String]| {
         let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
-        format!("| {} |\n", cells.join(" | "))
+        line_of(&cells.join(" | "))
     };
     let rule = vec!["---".to_owned(); table.head.len()];
     let mut text = line(&table.head);
-    text.push_str(&format!("| {} |\n", rule.join(" | ")));
+    text.push_str(&line_of(&rule.join(" | ")));
     for row in &table.rows {
         text.push_str(&line(row));
     }
     text
+}
+
+fn line_of(cells: &str) -> String {
+    format!("| {cells} |\n")
 }
 
 fn escaped(cell: &str) -> String {

@@ -1,8 +1,8 @@
 //! Krippendorff's alpha for values that have an order and no distances.
 
 /// Krippendorff's alpha with the ordinal metric (Krippendorff 2011, *Computing
-/// Krippendorff's Alpha-Reliability*): 1 - (n - 1) sum o_ck d²_ck / sum n_c n_k d²_ck,
-/// with d_ck the sum of n_g over the values g from c to k less (n_c + n_k) / 2.
+/// Krippendorff's Alpha-Reliability*): `1 - (n - 1) sum o_ck d_ck^2 / sum n_c n_k d_ck^2`,
+/// with `d_ck` the sum of `n_g` over the values g from c to k less `(n_c + n_k) / 2`.
 ///
 /// `units` are the things that were rated, each with the values it was given, in any
 /// number and in any order; a rater that gave none is left out. A unit with fewer than

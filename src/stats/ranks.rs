@@ -9,7 +9,7 @@ pub fn average_ranks(values: &[f64]) -> Vec<f64> {
     let mut n_below = 0;
     // Minus zero is zero here, so values are compared and not their bits.
     for tied in order.chunk_by(|&a, &b| values[a] >= values[b]) {
-        let rank = n_below as f64 + (tied.len() as f64 + 1.0) / 2.0;
+        let rank = n_below as f64 + f64::midpoint(tied.len() as f64, 1.0);
         for &at in tied {
             ranks[at] = rank;
         }

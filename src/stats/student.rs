@@ -1,8 +1,8 @@
 //! Student's t distribution.
 
 /// The probability that Student's t with `degrees` of freedom is at most `t`: by the
-/// regularised incomplete beta function I_x(degrees/2, 1/2) with x = degrees/(degrees +
-/// t²), the continued fraction of which is taken as Lentz does. Good to about 12 digits.
+/// regularised incomplete beta function `I_x(degrees/2, 1/2)` with x =
+/// degrees/(degrees + t²), the continued fraction of which is taken as Lentz does. Good to about 12 digits.
 /// `None` unless `degrees` is above zero and `t` is a number.
 pub fn student_cdf(t: f64, degrees: f64) -> Option<f64> {
     if t.is_nan() || !(0.0 < degrees && degrees.is_finite()) {
@@ -39,7 +39,7 @@ pub fn student_quantile(probability: f64, degrees: f64) -> Option<f64> {
     }
 }
 
-/// I_x(a, b).
+/// `I_x(a, b)`.
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -57,6 +57,7 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
 }
 
 /// The continued fraction of the incomplete beta function.
+#[expect(clippy::many_single_char_names, reason = "the names that the formula has")]
 fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let safe = |value: f64| if value.abs() < TINY { TINY } else { value };

@@ -262,12 +262,11 @@ pub(super) fn print(
 }
 
 fn markdown(title: &str, tables: &[Titled], signature: &str) -> String {
-    let mut text = format!("# {title}\n");
-    for (title, table) in tables {
-        text.push_str(&format!("\n## {title}\n\n{}", report::render_markdown(table)));
-    }
-    text.push_str(&format!("\n{signature}\n"));
-    text
+    let tables: Vec<String> = tables
+        .iter()
+        .map(|(title, table)| format!("## {title}\n\n{}", report::render_markdown(table)))
+        .collect();
+    format!("# {title}\n\n{}\n{signature}\n", tables.join("\n"))
 }
 
 /// Writes `card.json`, `card.md` and figures into a folder.

@@ -7,7 +7,7 @@ pub(super) struct Bound {
     /// The figure's key on the card.
     name: &'static str,
     value: Option<f64>,
-    bound: Bounding,
+    kept_by: Bounding,
 }
 
 enum Bounding {
@@ -29,7 +29,11 @@ impl Gate {
         value: Option<f64>,
         least: Option<f64>,
     ) -> Self {
-        self.bounds.extend(least.map(|least| Bound { name, value, bound: Bounding::Least(least) }));
+        self.bounds.extend(least.map(|least| Bound {
+            name,
+            value,
+            kept_by: Bounding::Least(least),
+        }));
         self
     }
 
@@ -40,7 +44,7 @@ impl Gate {
         value: Option<f64>,
         most: Option<f64>,
     ) -> Self {
-        self.bounds.extend(most.map(|most| Bound { name, value, bound: Bounding::Most(most) }));
+        self.bounds.extend(most.map(|most| Bound { name, value, kept_by: Bounding::Most(most) }));
         self
     }
 
@@ -48,9 +52,9 @@ impl Gate {
     pub(super) fn missed(&self) -> Vec<String> {
         self.bounds
             .iter()
-            .filter_map(|Bound { name, value, bound }| {
+            .filter_map(|Bound { name, value, kept_by }| {
                 let value_text = value.map_or_else(|| "no value".to_owned(), |v| format!("{v:.4}"));
-                match bound {
+                match kept_by {
                     Bounding::Least(least) => {
                         let is_kept = value.is_some_and(|value| *least <= value);
                         (!is_kept).then(|| format!("{name} is {value_text}, below {least}"))

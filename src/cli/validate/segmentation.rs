@@ -156,15 +156,15 @@ fn signature(card: &SegmentationCard) -> String {
         &note.digest[..8]
     );
     if 0 < card.n_failed {
-        text.push_str(&format!(", {} NOT CUT", card.n_failed));
+        text.extend([format!(", {} NOT CUT", card.n_failed)]);
     }
     let annotators = note.annotators.as_deref().unwrap_or("not stated");
-    text.push_str(&format!(
+    text.extend([format!(
         " | annotators: {annotators} | segmenter {} | k {} | {} draws, seed {}",
         card.segmenter, card.k, card.bootstrap.n_draws, card.bootstrap.seed
-    ));
+    )]);
     for (error, count) in &card.segment_errors {
-        text.push_str(&format!("\n{count} texts were not cut: {error}"));
+        text.extend([format!("\n{count} texts were not cut: {error}")]);
     }
     text
 }

@@ -203,22 +203,22 @@ fn signature(card: &SimilarityCard) -> String {
         card.bootstrap.n_groups,
     );
     if !note.excluded_kinds.is_empty() {
-        text.push_str(&format!(
+        text.extend([format!(
             ", {} of kinds {}* left out",
             note.n_excluded,
             note.excluded_kinds.join("*, ")
-        ));
+        )]);
     }
     if 0 < card.n_unscored {
-        text.push_str(&format!(", {} UNSCORED", card.n_unscored));
+        text.extend([format!(", {} UNSCORED", card.n_unscored)]);
     }
     let annotators = note.annotators.as_deref().unwrap_or("not stated");
-    text.push_str(&format!(
+    text.extend([format!(
         " | annotators: {annotators} | scorer {} | {} draws, seed {}",
         card.scorer, card.bootstrap.n_draws, card.bootstrap.seed
-    ));
+    )]);
     for (error, count) in &card.score_errors {
-        text.push_str(&format!("\n{count} pairs are unscored: {error}"));
+        text.extend([format!("\n{count} pairs are unscored: {error}")]);
     }
     text
 }
