@@ -5,6 +5,7 @@
 //! checks this). Read them from the top.
 
 pub mod text;
+pub mod stats;
 pub mod bipartite;
 pub mod nn;
 pub mod corpus;
@@ -16,6 +17,7 @@ pub mod segment;
 pub mod similarity;
 pub mod matching;
 pub mod metrics;
+pub mod agreement;
 pub mod experiment;
 pub mod report;
 pub mod config;

@@ -6,11 +6,12 @@ use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::ValueEnum;
 
-use super::{Ending, WrongUsage, machine::MachineArgs, prepare::open_models};
+use super::{Ending, WrongUsage, folders, machine::MachineArgs, prepare::open_models};
 use crate::{
+    agreement::Cards,
     config::{self, JudgingNames},
     experiment::{
-        Judging,
+        Judging, Roles, ScorerName, scorer_specification,
         texts::{self, Instrument, TextsEvaluation, Unpaired},
     },
     prompt::Library,
@@ -86,6 +87,11 @@ pub(super) struct Args {
     #[command(flatten)]
     machine: MachineArgs,
 
+    /// Folder of cards, which say whether the scorer was validated (see `unimatch validate`)
+    /// [default: unimatch/cards in the user's data folder]
+    #[arg(long, value_name = "DIR", env = "UNIMATCH_CARDS")]
+    cards: Option<Utf8PathBuf>,
+
     /// How to print: a table, everything including the alignment of each id, or a row a figure
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -124,7 +130,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let library = Arc::new(library);
     let models = open_models(&args.machine.options())?;
     let segmenter = args.segmenter.parse().context("--segmenter")?;
-    let scorer = args.scorer.parse().context("--scorer")?;
+    let scorer: ScorerName = args.scorer.parse().context("--scorer")?;
     let asked = Judging {
         seed: args.seed,
         batch_size: args.judge_batch_size.get(),
@@ -137,10 +143,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         segment_mode: args.segment_mode.as_deref(),
     };
     let judging = config::judging(asked, names, &segmenter, &scorer).map_err(WrongUsage)?;
+    let roles = Roles { judging, dtype: config::dtype(&args.machine.options()).map_err(WrongUsage)?, library: &library };
+    let spec = scorer_specification(&scorer, &roles)?;
+    let cards = Cards::load(folders::known_cards(args.cards.as_ref()).as_deref())?;
     let segmenter = models.segmenter(&segmenter, &library, judging)?;
     let scorer = models.scorer(&scorer, &library, judging)?;
     let instrument = Instrument { segmenter: &*segmenter, scorer: &*scorer };
-    let evaluation = texts::evaluate(&references, &candidates, &instrument, &options)?;
+    let mut evaluation = texts::evaluate(&references, &candidates, &instrument, &options)?;
+    evaluation.validation = cards.standing(&spec);
 
     let mut out = std::io::stdout().lock();
     match args.format {
@@ -153,13 +163,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
             writeln!(
                 out,
                 "unimatch {} | {} ids | references {} | candidates {} | segmenter {} | scorer {} \
-                 | empty answers {}",
+                 ({}) | empty answers {}",
                 env!("CARGO_PKG_VERSION"),
                 evaluation.texts.len(),
                 identity(&args.references)?,
                 identity(&args.candidates)?,
                 segmenter.id(),
                 scorer.id(),
+                evaluation.validation.in_words(),
                 args.empty,
             )?;
         }

@@ -41,6 +41,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         models: &prepared.models,
         store: &store,
         progress: &Silent,
+        cards: &prepared.cards,
     };
     let (drafts, n_partial) = run.release_drafts()?;
     let setting = args.setting.clone().unwrap_or_else(|| prepared.plan.condition.to_string());

@@ -3,9 +3,11 @@
 //! One file a subcommand. Each has an `Args` that clap parses and a `run` that
 //! returns how the process ends.
 
+mod annotate;
 mod corpus;
 mod eval;
 mod export;
+mod folders;
 mod machine;
 mod matching;
 mod prepare;
@@ -16,6 +18,7 @@ mod rehearsal;
 mod run;
 mod stages;
 mod summary;
+mod validate;
 
 use std::{io, process::ExitCode};
 
@@ -53,6 +56,8 @@ enum Command {
     Corpus(corpus::Args),
     Prompts(prompts::Args),
     Rate(rate::Args),
+    Validate(validate::Args),
+    Annotate(annotate::Args),
 }
 
 /// How a command ends that did not fail outright.
@@ -62,6 +67,8 @@ pub enum Ending {
     Done,
     /// The command went through, but some items failed: exit code 3.
     Incomplete,
+    /// A figure missed a bound that was set for it: exit code 4.
+    Missed,
 }
 
 /// The exit code of a command that failed.
@@ -78,12 +85,14 @@ struct WrongUsage(anyhow::Error);
 /// Parses the command line and runs it.
 ///
 /// Exit codes: 0 done; 1 failed, with one message on standard error; 2 the
-/// command line is wrong; 3 went through, but some items failed.
+/// command line is wrong; 3 went through, but some items failed; 4 a figure missed a
+/// bound that was set for it.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     match dispatch(cli.command) {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::Incomplete) => ExitCode::from(3),
+        Ok(Ending::Missed) => ExitCode::from(4),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             write_error(&error);
@@ -105,6 +114,8 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Corpus(args) => corpus::run(&args),
         Command::Prompts(args) => prompts::run(&args),
         Command::Rate(args) => rate::run(&args),
+        Command::Validate(args) => validate::run(&args),
+        Command::Annotate(args) => annotate::run(&args),
     }
 }
 

@@ -1,11 +1,12 @@
 //! What every command that runs stages needs first.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Context;
 
-use super::WrongUsage;
+use super::{WrongUsage, folders};
 use crate::{
+    agreement::Cards,
     config::{self, RunOptions},
     corpus::Corpus,
     experiment::{Models, Plan, specification},
@@ -19,6 +20,7 @@ pub(super) struct Prepared {
     pub(super) corpus: Corpus,
     pub(super) library: Arc<Library>,
     pub(super) models: Models,
+    pub(super) cards: Cards,
 }
 
 impl Prepared {
@@ -32,7 +34,8 @@ impl Prepared {
             None => Library::embedded()?,
         };
         let library = Arc::new(library);
-        Ok(Self { plan, corpus, library, models })
+        let cards = Cards::load(folders::known_cards(None).as_deref())?;
+        Ok(Self { plan, corpus, library, models, cards })
     }
 
     /// The same from the settings that lie in a run directory.
@@ -51,12 +54,17 @@ impl Prepared {
     }
 }
 
+/// A process has one pool: a command that opens a second set of models shares it.
+static POOL: OnceLock<()> = OnceLock::new();
+
 /// Takes the threads that the options allow.
 pub(super) fn open_models(options: &RunOptions) -> anyhow::Result<Models> {
     let n_cores = std::thread::available_parallelism()?.get();
     let machine = config::machine(options, n_cores).map_err(WrongUsage)?;
     let dtype = config::dtype(options).map_err(WrongUsage)?;
-    rayon::ThreadPoolBuilder::new().num_threads(machine.n_threads).build_global()?;
+    if POOL.set(()).is_ok() {
+        rayon::ThreadPoolBuilder::new().num_threads(machine.n_threads).build_global()?;
+    }
     let device = config::device(options).map_err(WrongUsage)?;
     Ok(Models::new(machine).with_dtype(dtype).with_device(device))
 }

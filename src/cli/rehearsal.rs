@@ -59,7 +59,7 @@ pub(super) fn print_counts(
     until: Until,
     format: CountFormat,
 ) -> anyhow::Result<Ending> {
-    let Prepared { plan, corpus, library, models } = prepared;
+    let Prepared { plan, corpus, library, models, cards: _ } = prepared;
     models.open_for(plan, library, Until::Generate, until)?;
     let model = models.open(&plan.generator)?;
     let requests = prompts(plan, corpus, library, &*model)?;

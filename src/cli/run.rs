@@ -14,6 +14,7 @@ use super::{
     summary,
 };
 use crate::{
+    agreement::Cards,
     config::{self, RunOptions},
     experiment::{Run, Until, specification},
     run::{MANIFEST, Manifest, RunStore, write_atomically},
@@ -37,6 +38,11 @@ pub(super) struct Args {
     /// How --dry-run prints: text, or json with nothing but counts
     #[arg(short = 'f', long, value_enum, default_value_t = CountFormat::Text, requires = "dry_run")]
     dry_run_format: CountFormat,
+
+    /// Folder of cards, which say whether the scorer was validated (see `unimatch validate`)
+    /// [default: unimatch/cards in the user's data folder]
+    #[arg(long, value_name = "DIR", env = "UNIMATCH_CARDS")]
+    cards: Option<Utf8PathBuf>,
 
     /// Print the first N prompts as the model gets them, and stop
     #[arg(long, value_name = "N")]
@@ -68,7 +74,10 @@ pub(super) fn run(args: &Args, until: Until) -> anyhow::Result<Ending> {
         Some(path) => args.options.over(&load_config(path)?)?,
         None => args.options.clone(),
     };
-    let prepared = Prepared::new(&options)?;
+    let mut prepared = Prepared::new(&options)?;
+    if let Some(folder) = &args.cards {
+        prepared.cards = Cards::load(Some(folder))?;
+    }
     if let Some(n_prompts) = args.print_prompts {
         return rehearsal::print_prompts(&prepared, n_prompts);
     }
@@ -139,6 +148,7 @@ pub(super) fn drive(
         models: &prepared.models,
         store,
         progress: &progress,
+        cards: &prepared.cards,
     };
     let driven = run.drive(from, until)?;
     if let Some((results, paragraphs)) = &driven.results {

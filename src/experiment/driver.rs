@@ -9,6 +9,7 @@ use super::{
     work::{self, Cleaned, CutParagraph, Records},
 };
 use crate::{
+    agreement::Cards,
     backend::Sampling,
     corpus::{Corpus, ParagraphId},
     generate::{CleanStage, GenerateStage},
@@ -46,6 +47,8 @@ pub struct Run<'a> {
     pub store: &'a RunStore,
     /// Who is told how far it is.
     pub progress: &'a dyn Progress,
+    /// What is known of scorers.
+    pub cards: &'a Cards,
 }
 
 /// What driving a run came to.
@@ -149,9 +152,12 @@ impl Run<'_> {
         self.with_rated(|cut, rated| {
             let (replies, context) = count_replies(rated.len(), &generated, &cleaned);
             let manifest = self.store.manifest();
+            let scorer = &manifest.spec["scorer"];
+            let validation = self.cards.standing(scorer);
             let results = Results {
                 format_version: Results::FORMAT_VERSION,
-                signature: signature(manifest),
+                signature: signature(manifest, &validation),
+                validation,
                 fingerprint: manifest.fingerprint.clone(),
                 evaluation: evaluate(rated, self.plan.empty_answers),
                 replies,

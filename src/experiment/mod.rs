@@ -16,5 +16,5 @@ pub use models::{Instruments, Models, Prefill, TextModel};
 pub use plan::{ConstrainedUnits, Judging, Machine, Plan};
 pub use results::{ContextCounts, Failure, GoldUnit, ParagraphResult, ReplyCounts, Results};
 pub use roles::{CleanerName, ModelName, RoleError, ScorerName, SegmenterName};
-pub use spec::specification;
+pub use spec::{Roles, scorer_specification, segmenter_specification, specification};
 pub use work::prompts;

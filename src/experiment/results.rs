@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::work::{CutParagraph, Records};
 use crate::{
+    agreement::Standing,
     backend::FinishReason,
     generate::{CleanRecord, ReplyRecord, Verdict},
     matching::CompleteScores,
@@ -11,8 +12,8 @@ use crate::{
     run::{Fingerprint, Outcome},
 };
 
-/// The results of one run. Written as `results.json`; the same records give the
-/// same bytes.
+/// The results of one run. Written as `results.json`; the same records and the
+/// same card of the scorer give the same bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {
@@ -20,6 +21,10 @@ pub struct Results {
     pub format_version: u32,
     /// One line that says what was run, to stand under a table.
     pub signature: String,
+    /// What is known of the scorer: `unvalidated`, or what its card says. It hangs on the
+    /// cards that there are, and on nothing else outside of the records.
+    #[serde(default)]
+    pub validation: Standing,
     /// The run's fingerprint.
     pub fingerprint: Fingerprint,
     /// The figures.

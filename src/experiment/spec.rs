@@ -7,8 +7,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{CleanerName, ModelName, Plan, ScorerName, SegmenterName};
+use super::{CleanerName, Judging, ModelName, Plan, ScorerName, SegmenterName};
 use crate::{
+    agreement::Standing,
     corpus::Corpus,
     nn::{DeviceChoice, EncoderPrecision, GgufFile, ModelFolder, WeightType},
     prompt::{Library, Purpose},
@@ -34,6 +35,7 @@ struct FileIdentity {
 pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow::Result<Value> {
     let mut identities = Identities { dtype: plan.dtype, known: BTreeMap::new() };
     let settings = &plan.settings;
+    let roles = Roles { judging: plan.judging, dtype: plan.dtype, library };
     let judges = matches!(plan.segmenter, SegmenterName::Judge(_))
         || matches!(plan.scorer, ScorerName::Judge(_))
         || matches!(plan.cleaner, CleanerName::Judge(_));
@@ -58,44 +60,8 @@ pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow:
             }),
         },
         "constrained_units": plan.constrained_units,
-        "segmenter": match &plan.segmenter {
-            SegmenterName::Sentence => json!("sentence"),
-            SegmenterName::Judge(model) => json!({
-                "judge": identities.of_model(model)?,
-                "prompt_digest": library.digest(Purpose::Segmentation)?,
-                "mode": plan.judging.segment_mode_for(model),
-            }),
-        },
-        "scorer": match &plan.scorer {
-            ScorerName::Chrf => json!("lexical:chrf"),
-            ScorerName::Bleu => json!("lexical:bleu"),
-            ScorerName::Embedding(folder) => json!({
-                "embedding": folder.file_name(),
-                "files": identities.of_folder(folder)?,
-                "precision": EncoderPrecision::default().to_string(),
-                "calibration": Calibration::source_digest(folder)?.to_hex().as_str(),
-            }),
-            ScorerName::Judge(model) => {
-                let mode = plan.judging.mode_for(model);
-                let (purpose, rating, hint) = match mode {
-                    JudgeMode::Batch => {
-                        let hint = "no prompt for many pairs: see --judge-mode logits";
-                        (Purpose::Similarity, None, hint)
-                    }
-                    JudgeMode::Logits => {
-                        let hint = "no prompt for a single pair: see --judge-mode batch";
-                        (Purpose::Rating, Some(plan.judging.rating), hint)
-                    }
-                };
-                json!({
-                    "judge": identities.of_model(model)?,
-                    "prompt_digest": library.digest(purpose).context(hint)?,
-                    "batch_size": plan.judging.batch_size,
-                    "mode": mode,
-                    "rating": rating,
-                })
-            }
-        },
+        "segmenter": of_segmenter(&plan.segmenter, &roles, &mut identities)?,
+        "scorer": of_scorer(&plan.scorer, &roles, &mut identities)?,
         "judge_retries": judges.then_some(plan.judging.n_retries),
         "empty_answers": plan.empty_answers,
     });
@@ -103,6 +69,80 @@ pub fn specification(plan: &Plan, corpus: &Corpus, library: &Library) -> anyhow:
         spec["device"] = json!(plan.device.kind());
     }
     Ok(spec)
+}
+
+/// What the ratings of a scorer and the cuts of a segmenter depend on besides its name.
+#[derive(Clone, Copy)]
+pub struct Roles<'a> {
+    /// How judges are asked.
+    pub judging: Judging,
+    /// What the matrices of local models are kept as.
+    pub dtype: WeightType,
+    /// The templates.
+    pub library: &'a Library,
+}
+
+/// All that the ratings of a scorer depend on: what `run.json` has under `scorer`. Model
+/// files are read whole to digest them.
+pub fn scorer_specification(name: &ScorerName, roles: &Roles<'_>) -> anyhow::Result<Value> {
+    of_scorer(name, roles, &mut Identities { dtype: roles.dtype, known: BTreeMap::new() })
+}
+
+/// The same of the cuts of a segmenter.
+pub fn segmenter_specification(name: &SegmenterName, roles: &Roles<'_>) -> anyhow::Result<Value> {
+    of_segmenter(name, roles, &mut Identities { dtype: roles.dtype, known: BTreeMap::new() })
+}
+
+fn of_segmenter(
+    name: &SegmenterName,
+    roles: &Roles<'_>,
+    identities: &mut Identities,
+) -> anyhow::Result<Value> {
+    Ok(match name {
+        SegmenterName::Sentence => json!("sentence"),
+        SegmenterName::Judge(model) => json!({
+            "judge": identities.of_model(model)?,
+            "prompt_digest": roles.library.digest(Purpose::Segmentation)?,
+            "mode": roles.judging.segment_mode_for(model),
+        }),
+    })
+}
+
+fn of_scorer(
+    name: &ScorerName,
+    roles: &Roles<'_>,
+    identities: &mut Identities,
+) -> anyhow::Result<Value> {
+    Ok(match name {
+        ScorerName::Chrf => json!("lexical:chrf"),
+        ScorerName::Bleu => json!("lexical:bleu"),
+        ScorerName::Embedding(folder) => json!({
+            "embedding": folder.file_name(),
+            "files": identities.of_folder(folder)?,
+            "precision": EncoderPrecision::default().to_string(),
+            "calibration": Calibration::source_digest(folder)?.to_hex().as_str(),
+        }),
+        ScorerName::Judge(model) => {
+            let mode = roles.judging.mode_for(model);
+            let (purpose, rating, hint) = match mode {
+                JudgeMode::Batch => {
+                    let hint = "no prompt for many pairs: see --judge-mode logits";
+                    (Purpose::Similarity, None, hint)
+                }
+                JudgeMode::Logits => {
+                    let hint = "no prompt for a single pair: see --judge-mode batch";
+                    (Purpose::Rating, Some(roles.judging.rating), hint)
+                }
+            };
+            json!({
+                "judge": identities.of_model(model)?,
+                "prompt_digest": roles.library.digest(purpose).context(hint)?,
+                "batch_size": roles.judging.batch_size,
+                "mode": mode,
+                "rating": rating,
+            })
+        }
+    })
 }
 
 /// Whether any text model of a plan runs on this machine.
@@ -189,7 +229,7 @@ impl Identities {
 }
 
 /// One line that says what was run, to stand under a table.
-pub(super) fn signature(manifest: &Manifest) -> String {
+pub(super) fn signature(manifest: &Manifest, validation: &Standing) -> String {
     let spec = &manifest.spec;
     let text = |path: &str| match spec.pointer(path) {
         Some(Value::String(text)) => text.clone(),
@@ -199,7 +239,7 @@ pub(super) fn signature(manifest: &Manifest) -> String {
     let short = |path: &str| text(path).chars().take(8).collect::<String>();
     format!(
         "unimatch {} | corpus {} ({} drafts, {} paragraphs) | {} | {} | {} | seed {} | cleaner {} \
-         | segmenter {} | scorer {} | empty answers {} | run {}",
+         | segmenter {} | scorer {} ({}) | empty answers {} | run {}",
         env!("CARGO_PKG_VERSION"),
         short("/corpus/digest"),
         text("/corpus/n_drafts"),
@@ -211,6 +251,7 @@ pub(super) fn signature(manifest: &Manifest) -> String {
         who(spec.pointer("/cleaner")),
         who(spec.pointer("/segmenter")),
         who(spec.pointer("/scorer")),
+        validation.in_words(),
         text("/empty_answers"),
         manifest.fingerprint.short(),
     )

@@ -1,7 +1,15 @@
-//! What people read: tables of results.
+//! What people read: tables of results, cards.
 
+mod card;
+mod card_figures;
+mod markdown;
 mod results;
+mod sheet;
 mod table;
 
+pub use card::{Titled, segmentation_tables, similarity_tables};
+pub use card_figures::{calibration_svg, confusion_svg};
+pub use markdown::render_markdown;
 pub use results::{all_figures, coverage, figures};
+pub use sheet::pairs_sheet;
 pub use table::{Table, render_csv, render_text};

@@ -57,6 +57,10 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
     fn score(&self, pairs: &[UnitPair<'_>]) -> Vec<Result<Rating, ScoreError>> {
         (**self).score(pairs)
     }
+
+    fn weigh(&self, pairs: &[UnitPair<'_>]) -> Vec<Result<Weighed, ScoreError>> {
+        (**self).weigh(pairs)
+    }
 }
 
 /// A generated unit and a gold unit on the same paragraph.

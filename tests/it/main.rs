@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture should fail")]
 
+mod agreement;
 mod chain;
 mod chat;
 mod clockwork;
@@ -34,3 +35,4 @@ mod texts;
 mod tidy;
 mod tiny;
 mod tokenizer;
+mod validate;

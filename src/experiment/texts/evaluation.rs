@@ -8,6 +8,7 @@ use super::{
     units::{Cuts, Units},
 };
 use crate::{
+    agreement::Standing,
     matching::CompleteScores,
     metrics::{Paragraph, State, evaluate as evaluate_paragraphs, measure},
     similarity::{Rating, ScoreMatrix, Scorer, UnitPair},
@@ -43,7 +44,7 @@ pub fn evaluate(
     let (paragraphs, texts): (Vec<_>, Vec<_>) =
         items.into_iter().map(|(id, item)| item.finish(id, &ratings)).unzip();
     let metrics = evaluate_paragraphs(&paragraphs, options.empty_answers);
-    Ok(TextsEvaluation { metrics, coverage, texts })
+    Ok(TextsEvaluation { metrics, validation: Standing::default(), coverage, texts })
 }
 
 /// The units of one id.

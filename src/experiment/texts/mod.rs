@@ -18,6 +18,7 @@ pub use evaluation::evaluate;
 pub use loading::{Content, Entry, Format, load};
 
 use crate::{
+    agreement::Standing,
     metrics::{EmptyAnswers, Evaluation, ParagraphMetrics},
     segment::Segmenter,
     similarity::Scorer,
@@ -60,6 +61,9 @@ pub struct TextsEvaluation {
     /// Precision, recall and F1; an id is a paragraph, its references are those
     /// with a unit.
     pub metrics: Evaluation,
+    /// What is known of the scorer.
+    #[serde(default)]
+    pub validation: Standing,
     /// What was not evaluated, besides what the metrics count.
     pub coverage: TextCoverage,
     /// What came of each id, in order of the id.
