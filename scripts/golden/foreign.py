@@ -5,8 +5,9 @@ transformers, sentence-transformers and peft make of some texts with them.
     python3 scripts/golden/foreign.py tests/fixtures/golden/foreign models/cache/all-MiniLM-L6-v2
 
 Each model is a folder of its own under the first argument, as `save_pretrained` writes it;
-`golden.json` has the outputs. Needs the packages torch 2.15.0, transformers 5.18.0,
-sentence-transformers 6.2.0 and peft 0.20.0 (`golden.json` names those that made it).
+`golden.json` has the outputs. Needs the packages torch 2.15.0, transformers 5.24.0,
+sentence-transformers 6.2.0 and peft 0.21.2. The tokenizers are trained anew each time, and
+their vocabularies may come out in another order: commit folders and `golden.json` together.
 """
 
 import json
@@ -288,7 +289,8 @@ def main(out, minilm):
         model.save_pretrained(folder)
         base = AutoModelForSequenceClassification.from_pretrained(out / kind)
         adapted = PeftModel.from_pretrained(base, folder).eval()
-        golden["sequence"][f"{kind}+adapter"] = sequence_outputs(adapted, tokenizer_of(kind))
+        tokenizer = AutoTokenizer.from_pretrained(out / kind)
+        golden["sequence"][f"{kind}+adapter"] = sequence_outputs(adapted, tokenizer)
         (folder / "README.md").unlink(missing_ok=True)
 
     golden["decoder"] = decoder(out)

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use assert_cmd::Command;
 use camino::{Utf8Path, Utf8PathBuf};
 use candle_core::{Device, Tensor};
 use serde::Deserialize;
+use serde_json::Value;
 use unimatch::{
     nn::{
         Cpu, Decoder, EncoderPrecision, KvMemory, ModelFile, SentenceEncoder, SequenceClassifier,
@@ -295,4 +297,70 @@ fn a_pair_that_is_too_long_is_read_in_windows() {
     let windows = classifier.classify(&[(&long, "Who is Alex?"), ("Great.", "Who is Alex?")]);
     let n_windows: Vec<usize> = windows.iter().map(|w| w.as_ref().unwrap().len()).collect();
     assert!(1 < n_windows[0] && n_windows[1] == 1, "{n_windows:?}");
+}
+
+fn program(arguments: &[&str], input: &str) -> String {
+    let output = Command::cargo_bin("unimatch")
+        .unwrap()
+        .args(arguments)
+        .write_stdin(input)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_classifier_rates_with_its_five_probabilities() {
+    let golden = golden();
+    let row = &golden.sequence["bert+adapter"][0];
+    let [generated, gold] = row.pair.map(|text| golden.texts[text].clone());
+    let pair = serde_json::json!({"id": 1, "generated": generated, "gold": gold}).to_string();
+    let scorer = format!("classifier:{}+{}", folder("bert"), folder("bert-adapter"));
+    let line: Value =
+        serde_json::from_str(&program(&["rate", "-", "--scorer", &scorer], &pair)).unwrap();
+    let sum: f64 = row.logits.iter().map(|x| x.exp()).sum();
+    let shares: Vec<f64> = row.logits.iter().map(|x| x.exp() / sum).collect();
+    let found: Vec<f64> =
+        line["probabilities"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+    check_near(&found, &shares, 2e-3, "probabilities");
+    let mean: f64 = shares.iter().zip([0.0, 1.0, 2.0, 3.0, 4.0]).map(|(p, x)| p * x).sum();
+    check_near(&[line["rating"].as_f64().unwrap()], &[mean], 5e-3, "rating");
+}
+
+#[test]
+fn a_run_is_cut_and_rated_by_classifiers_and_names_their_files() {
+    let scratch = tempfile::tempdir().unwrap();
+    let out = path(&scratch).join("run");
+    let corpus = material::fixture("corpus").to_string();
+    let generator = format!("scripted:{}", material::fixture("replies.jsonl"));
+    let segmenter = format!("classifier:{}", folder("mpnet-tokens"));
+    let scorer = format!("classifier:{}", folder("deberta-v2"));
+    program(
+        &[
+            "run",
+            &corpus,
+            "--generator",
+            &generator,
+            "--segmenter",
+            &segmenter,
+            "--scorer",
+            &scorer,
+            "--out",
+            out.as_str(),
+        ],
+        "",
+    );
+    let manifest: Value =
+        serde_json::from_str(&fs_err::read_to_string(out.join("run.json")).unwrap()).unwrap();
+    let manifest = manifest.to_string();
+    for part in ["mpnet-tokens", "deberta-v2", "model.safetensors", "tokenizer_config.json"] {
+        assert!(manifest.contains(part), "{part} is not in {manifest}");
+    }
+    let mut n_pairs = 0;
+    for entry in out.join("score").read_dir_utf8().unwrap() {
+        let text = fs_err::read_to_string(entry.unwrap().path()).unwrap();
+        n_pairs += text.matches("\"probabilities\":[").count();
+    }
+    assert!(0 < n_pairs);
 }
