@@ -122,15 +122,14 @@ fn cuts(labels: &[String], listed: Option<&[String]>) -> Option<Vec<bool>> {
     if listed.is_some_and(|listed| listed.iter().any(|label| !labels.contains(label))) {
         return None;
     }
-    let means_cut = |label: &String| match listed {
-        Some(listed) => listed.contains(label),
-        None => {
-            let label = label.to_uppercase();
-            ["B", "CUT", "BEGIN", "START", "1"].contains(&label.as_str())
-                || label.starts_with("B-")
-                || (labels.len() == 2 && label.ends_with("_1"))
-        }
+    let is_named = |label: &String| {
+        let label = label.to_uppercase();
+        ["B", "CUT", "BEGIN", "START", "1"].contains(&label.as_str())
+            || label.starts_with("B-")
+            || (labels.len() == 2 && label.ends_with("_1"))
     };
+    let means_cut =
+        |label: &String| listed.map_or_else(|| is_named(label), |listed| listed.contains(label));
     let is_cut: Vec<bool> = labels.iter().map(means_cut).collect();
     (is_cut.contains(&true) && is_cut.contains(&false)).then_some(is_cut)
 }
@@ -224,7 +223,7 @@ mod tests {
         let listed = labels(&["X"]);
         assert_eq!(cuts(&labels(&["X", "B"]), Some(&listed)), Some(vec![true, false]));
         assert_eq!(cuts(&labels(&["Y", "B"]), Some(&listed)), None);
-        assert!(parse("format_version = 2\ncut_labels = []").unwrap_err().contains("2"));
+        assert!(parse("format_version = 2\ncut_labels = []").unwrap_err().contains("not 1"));
     }
 
     proptest! {

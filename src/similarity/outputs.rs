@@ -79,12 +79,14 @@ impl OutputRule {
     /// The rule for a classifier: that in its folder where there is one.
     pub fn of(classifier: &SequenceClassifier, path: &Utf8Path) -> Result<Self, OutputRuleError> {
         let path = base_and_adapter(path).0.join(FILE_NAME);
-        let text = match path.exists() {
-            true => Some(fs_err::read_to_string(&path).map_err(|error| OutputRuleError::File {
+        let text = if path.exists() {
+            let text = fs_err::read_to_string(&path);
+            Some(text.map_err(|error| OutputRuleError::File {
                 path: path.clone(),
                 reason: error.to_string(),
-            })?),
-            false => None,
+            })?)
+        } else {
+            None
         };
         let (problem, labels) = (classifier.problem(), classifier.labels());
         Self::parse(text.as_deref(), problem, labels, &path).map_err(|error| match error {
@@ -132,7 +134,7 @@ impl OutputRule {
             let mut sorted = ratings.clone();
             sorted.sort_by(f64::total_cmp);
             let are_different = sorted.is_sorted_by(|a, b| a < b);
-            let are_ratings = are_different && ratings.iter().all(|x| x.fract() == 0.0);
+            let are_ratings = are_different && ratings.iter().all(|x| whole(*x).is_some());
             Kind::Labels { ratings, are_ratings }
         } else {
             if file.ratings.is_some() {
@@ -140,7 +142,7 @@ impl OutputRule {
             }
             let is_logistic = problem == Problem::Logistic;
             let [low, high] = file.range.unwrap_or([0.0, if is_logistic { 1.0 } else { 4.0 }]);
-            if !(low.is_finite() && high.is_finite()) || low == high {
+            if !(low.is_finite() && high.is_finite()) || (high - low).abs() < 1e-12 {
                 return Err(failed("`range` is not two different numbers".to_owned()));
             }
             Kind::Number { is_logistic, low, high }
@@ -174,9 +176,8 @@ impl OutputRule {
                 let (mut rating, mut shares) = (0.0, [0.0; 5]);
                 for (&value, weight) in ratings.iter().zip(weights) {
                     rating += value * weight / sum;
-                    let places = shares.iter_mut().zip(0_u8..);
-                    for (share, _) in places.filter(|(_, place)| f64::from(*place) == value) {
-                        *share = weight / sum;
+                    if let Some(place) = whole(value) {
+                        shares[place] = weight / sum;
                     }
                 }
                 Ok((rating, are_ratings.then_some(shares)))
@@ -184,6 +185,11 @@ impl OutputRule {
             _ => Err(format!("the classifier has {} outputs", outputs.len())),
         }
     }
+}
+
+/// The whole rating that a number is, if it is one.
+fn whole(rating: f64) -> Option<usize> {
+    (0_u8..5).position(|whole| (f64::from(whole) - rating).abs() < 1e-12)
 }
 
 /// What labels count by their names, where these are numbers that say so.

@@ -15,6 +15,7 @@ use crate::nn::kernels::{
 
 /// How the numbers of a row fall into heads.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_field_names, reason = "a number of heads is called so everywhere")]
 pub(super) struct Heads<'a> {
     pub(super) n_heads: usize,
     pub(super) head_size: usize,

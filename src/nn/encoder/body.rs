@@ -21,7 +21,7 @@ pub(in crate::nn) struct BodyConfig {
 }
 
 enum ConfigKind {
-    Own(EncoderConfig),
+    Own(Box<EncoderConfig>),
     Candle(CandleConfig),
 }
 
@@ -32,7 +32,7 @@ pub(in crate::nn) struct Body {
 
 enum Kind {
     /// BERT and what differs from it in little, on the kernels of this program.
-    Own(Bert),
+    Own(Box<Bert>),
     /// Others, through candle-transformers, in single precision.
     Candle(CandleBody),
 }
@@ -49,18 +49,18 @@ impl BodyConfig {
     }
 
     fn parse(settings: String) -> Result<Self, ConfigProblem> {
-        let text = &settings;
         #[derive(Deserialize)]
         struct Named {
             model_type: Option<String>,
         }
+        let text = &settings;
         let named: Named = serde_json::from_str(text).map_err(ConfigProblem::Unreadable)?;
         let model_type = named.model_type.unwrap_or_default();
         let kind = match CandleConfig::parse(&model_type, text) {
             Some(config) => ConfigKind::Candle(config?),
-            None => ConfigKind::Own(EncoderConfig::parse(text)?),
+            None => ConfigKind::Own(Box::new(EncoderConfig::parse(text)?)),
         };
-        Ok(Self { model_type, kind, settings })
+        Ok(Self { settings, model_type, kind })
     }
 
     /// The text of `config.json`.
@@ -129,9 +129,9 @@ impl BodyConfig {
         };
         let kind = match self.kind {
             ConfigKind::Own(config) => {
-                let config = EncoderConfig { n_layers, ..config };
+                let config = EncoderConfig { n_layers, ..*config };
                 let bert = Bert::load(&checkpoint.tensors, config, precision, cpu);
-                Kind::Own(bert.map_err(|error| failed(&error))?)
+                Kind::Own(Box::new(bert.map_err(|error| failed(&error))?))
             }
             ConfigKind::Candle(config) => {
                 let body = CandleBody::load(config, &checkpoint.tensors, n_layers);

@@ -60,7 +60,9 @@ impl Checkpoint {
             [digest] => *digest,
             digests => {
                 let mut hasher = blake3::Hasher::new();
-                digests.iter().for_each(|digest| _ = hasher.update(digest.as_bytes()));
+                for digest in digests {
+                    hasher.update(digest.as_bytes());
+                }
                 hasher.finalize()
             }
         };

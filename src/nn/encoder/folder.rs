@@ -125,13 +125,13 @@ pub(in crate::nn) fn gets_types(model: &Utf8Path) -> Result<bool, EncoderError> 
 /// What a pooling's configuration names, in the old form (a flag for each mode) or the
 /// new (the modes' names).
 fn modes(pooling: &BTreeMap<String, Value>) -> Result<Vec<Mode>, String> {
-    let named = |name: &Value| {
+    let parse = |name: &Value| {
         let mode = name.as_str().and_then(Mode::named);
         mode.ok_or_else(|| format!("a pooling by {name}"))
     };
     let modes = match pooling.get("pooling_mode") {
-        Some(Value::Array(names)) => names.iter().map(named).collect(),
-        Some(name) => named(name).map(|mode| vec![mode]),
+        Some(Value::Array(names)) => names.iter().map(parse).collect(),
+        Some(name) => parse(name).map(|mode| vec![mode]),
         None => {
             let is_set = |mode: &Mode| pooling.get(mode.flag()) == Some(&Value::Bool(true));
             let known: Vec<&str> = Mode::ALL.iter().map(|mode| mode.flag()).collect();
