@@ -6,6 +6,9 @@
         --dev similarity_dev.jsonl --encoder models/cache/all-MiniLM-L6-v2 \
         --output models/calibration/all-MiniLM-L6-v2.toml
 
+With `--layer N` the curve is from the F-score of BERTScore at that layer, which
+`--scorer bertscore:FOLDER@N` uses, and belongs into `calibration-bertscore-N.toml`.
+
 Needs the packages numpy, scipy and blake3. The cosines are those of the program
 itself (`unimatch rate --raw`), so that the curve fits the vectors in use.
 
@@ -40,8 +43,11 @@ SEED = 42
 
 def load(path, arguments):
     """The annotated pairs of a file, each with its cosine."""
+    scorer = f"embedding:{arguments.encoder}"
+    if arguments.layer:
+        scorer = f"bertscore:{arguments.encoder}@{arguments.layer}"
     command = [arguments.unimatch, "rate", path, "--raw", "--generated-field", "a",
-               "--gold-field", "b", "--scorer", f"embedding:{arguments.encoder}"]
+               "--gold-field", "b", "--scorer", scorer]
     measured = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     pairs = [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
     for pair, line in zip(pairs, measured.splitlines(), strict=True):
@@ -140,6 +146,7 @@ def main():
     parser.add_argument("--dev", required=True)
     parser.add_argument("--encoder", required=True)
     parser.add_argument("--output", required=True)
+    parser.add_argument("--layer", type=int, help="fit to BERTScore at this layer")
     parser.add_argument("--unimatch", default="target/release/unimatch")
     arguments = parser.parse_args()
 
@@ -177,6 +184,7 @@ def main():
         "format_version = 1",
         f'encoder = "{Path(arguments.encoder).name}"',
         f'weights_blake3 = "{weights}"',
+        *([f'measure = "bertscore@{arguments.layer}"'] if arguments.layer else []),
         f"cosines = {[float(knot) for knot in knots]}",
         f"ratings = {[round(float(value), 4) for value in values]}",
         "",

@@ -40,11 +40,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     candidates: Utf8PathBuf,
 
-    /// Who cuts texts into units: sentence, or judge:MODEL
+    /// Who cuts texts into units: sentence, classifier:FOLDER, or judge:MODEL
     #[arg(long, value_name = "WHO", default_value = "sentence", env = "UNIMATCH_SEGMENTER")]
     segmenter: String,
 
-    /// Who rates pairs of units: embedding:FOLDER, lexical:chrf, lexical:bleu, or judge:MODEL
+    /// Who rates pairs of units: embedding:FOLDER, classifier:FOLDER,
+    /// bertscore:FOLDER[@LAYER], lexical:chrf, lexical:bleu, or judge:MODEL
     #[arg(long, value_name = "WHO", default_value = "lexical:chrf", env = "UNIMATCH_SCORER")]
     scorer: String,
 
@@ -143,7 +144,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         segment_mode: args.segment_mode.as_deref(),
     };
     let judging = config::judging(asked, names, &segmenter, &scorer).map_err(WrongUsage)?;
-    let roles = Roles { judging, dtype: config::dtype(&args.machine.options()).map_err(WrongUsage)?, library: &library };
+    let roles = Roles {
+        judging,
+        dtype: config::dtype(&args.machine.options()).map_err(WrongUsage)?,
+        library: &library,
+    };
     let spec = scorer_specification(&scorer, &roles)?;
     let cards = Cards::load(folders::known_cards(args.cards.as_ref()).as_deref())?;
     let segmenter = models.segmenter(&segmenter, &library, judging)?;

@@ -15,7 +15,10 @@ use crate::{
     experiment::{Judging, Models, ScorerName, SegmenterName},
     nn::{Cpu, EncoderPrecision, SentenceEncoder},
     prompt::Library,
-    similarity::{LexicalMeasure, PairCosine, RememberingEncoder, ScoreError, UnitPair, Weighed},
+    similarity::{
+        BertScore, LexicalMeasure, Match, PairCosine, RememberingEncoder, ScoreError, UnitPair,
+        Weighed,
+    },
     text::unquoted_reason,
 };
 
@@ -38,12 +41,14 @@ pub(super) struct Args {
     #[arg(value_name = "PAIRS")]
     pairs: Utf8PathBuf,
 
-    /// Who rates: embedding:FOLDER, lexical:chrf, lexical:bleu, or judge:MODEL
+    /// Who rates: embedding:FOLDER, classifier:FOLDER, bertscore:FOLDER[@LAYER],
+    /// lexical:chrf, lexical:bleu, or judge:MODEL
     #[arg(long, value_name = "WHO", default_value = "lexical:chrf", env = "UNIMATCH_SCORER")]
     scorer: ScorerName,
 
     /// Print what the scorer measures, before it becomes a rating: the cosine of
-    /// the vectors, or chrF or BLEU from 0 to 100
+    /// the vectors, the F-score of BERTScore (with precision and recall), or chrF or BLEU
+    /// from 0 to 100
     #[arg(long)]
     raw: bool,
 
@@ -143,6 +148,14 @@ fn measure(name: &ScorerName, cpu: Cpu, pairs: &[UnitPair<'_>]) -> anyhow::Resul
             let cosines = RememberingEncoder::new(encoder).pair_cosines(pairs).into_iter();
             cosines.map(|cosine| cosine.map(raw_cosine)).collect()
         }
+        ScorerName::BertScore { folder, layer } => {
+            let how = (EncoderPrecision::default(), Cpu::detect());
+            let matches = BertScore::open(folder, *layer, how)?.matches(pairs).into_iter();
+            matches.map(|found| found.map(raw_match)).collect()
+        }
+        ScorerName::Classifier(_) => {
+            bail!("a classifier says what it says as a rating: leave out --raw")
+        }
         ScorerName::Chrf => lexical(LexicalMeasure::Chrf),
         ScorerName::Bleu => lexical(LexicalMeasure::Bleu),
         ScorerName::Judge(_) => bail!("a judge measures nothing before it rates: leave out --raw"),
@@ -154,6 +167,13 @@ fn raw_cosine(pair: PairCosine) -> Map<String, Value> {
     if pair.was_long {
         fields.insert("long".to_owned(), Value::Bool(true));
     }
+    fields
+}
+
+fn raw_match(found: Match) -> Map<String, Value> {
+    let mut fields = one("raw", found.f);
+    fields.insert("precision".to_owned(), json!(found.precision));
+    fields.insert("recall".to_owned(), json!(found.recall));
     fields
 }
 

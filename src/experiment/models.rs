@@ -14,8 +14,14 @@ use crate::{
     generate::{Cleaner, JudgeCleaner},
     nn::{DeviceChoice, WeightType},
     prompt::{Library, Prompt, TokenCounter},
-    segment::{JudgeSegmenter, MarkingSegmenter, SegmentMode, Segmenter, SentenceSegmenter},
-    similarity::{EmbeddingScorer, JudgeMode, JudgeScorer, LexicalScorer, LogitScorer, Scorer},
+    segment::{
+        ClassifierSegmenter, JudgeSegmenter, MarkingSegmenter, SegmentMode, Segmenter,
+        SentenceSegmenter,
+    },
+    similarity::{
+        BertScorer, ClassifierScorer, EmbeddingScorer, JudgeMode, JudgeScorer, LexicalScorer,
+        LogitScorer, Scorer,
+    },
 };
 
 /// A text model that also counts tokens, and shows how it is asked.
@@ -198,6 +204,9 @@ impl Models {
     ) -> anyhow::Result<Box<dyn Segmenter>> {
         Ok(match name {
             SegmenterName::Sentence => Box::new(SentenceSegmenter),
+            SegmenterName::Classifier(folder) => {
+                Box::new(ClassifierSegmenter::open(folder, self.machine.cpu)?)
+            }
             SegmenterName::Judge(model) => {
                 let (backend, library) = (self.open(model)?, Arc::clone(library));
                 match judging.segment_mode_for(model) {
@@ -221,6 +230,12 @@ impl Models {
             ScorerName::Chrf => Box::new(LexicalScorer::chrf()),
             ScorerName::Bleu => Box::new(LexicalScorer::bleu()),
             ScorerName::Embedding(folder) => Box::new(self.embedding(folder)?),
+            ScorerName::Classifier(folder) => {
+                Box::new(ClassifierScorer::open(folder, self.machine.cpu)?)
+            }
+            ScorerName::BertScore { folder, layer } => {
+                Box::new(BertScorer::open(folder, *layer, self.machine.cpu)?)
+            }
             ScorerName::Judge(model) => {
                 let (backend, library) = (self.open(model)?, Arc::clone(library));
                 match judging.mode_for(model) {

@@ -29,6 +29,8 @@ pub enum CleanerName {
 pub enum SegmenterName {
     /// A unit a sentence.
     Sentence,
+    /// A fine-tuned classifier of tokens.
+    Classifier(Utf8PathBuf),
     /// A model.
     Judge(ModelName),
 }
@@ -38,6 +40,15 @@ pub enum SegmenterName {
 pub enum ScorerName {
     /// The cosine of sentence vectors, mapped to 0-4.
     Embedding(Utf8PathBuf),
+    /// A fine-tuned classifier of pairs.
+    Classifier(Utf8PathBuf),
+    /// BERTScore, mapped to 0-4.
+    BertScore {
+        /// The folder of the encoder.
+        folder: Utf8PathBuf,
+        /// The layer, from one; the last without it.
+        layer: Option<usize>,
+    },
     /// chrF, mapped to 0-4.
     Chrf,
     /// BLEU, mapped to 0-4.
@@ -66,7 +77,7 @@ impl FromStr for ModelName {
             _ => Err(RoleError {
                 role: "model",
                 found: text.to_owned(),
-                known: "local:FILE.gguf, local:FOLDER and scripted:FILE.jsonl",
+                known: "local:FILE.gguf, local:FOLDER, local:FOLDER+ADAPTER and scripted:FILE.jsonl",
             }),
         }
     }
@@ -118,11 +129,12 @@ impl FromStr for SegmenterName {
     fn from_str(text: &str) -> Result<Self, RoleError> {
         match text.split_once(':') {
             None if text == "sentence" => Ok(Self::Sentence),
+            Some(("classifier", path)) if !path.is_empty() => Ok(Self::Classifier(path.into())),
             Some(("judge", model)) => model.parse().map(Self::Judge),
             _ => Err(RoleError {
                 role: "segmenter",
                 found: text.to_owned(),
-                known: "sentence and judge:MODEL",
+                known: "sentence, classifier:FOLDER and judge:MODEL",
             }),
         }
     }
@@ -132,6 +144,7 @@ impl fmt::Display for SegmenterName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sentence => f.write_str("sentence"),
+            Self::Classifier(path) => write!(f, "classifier:{path}"),
             Self::Judge(model) => write!(f, "judge:{model}"),
         }
     }
@@ -143,15 +156,31 @@ impl FromStr for ScorerName {
     fn from_str(text: &str) -> Result<Self, RoleError> {
         match text.split_once(':') {
             Some(("embedding", path)) if !path.is_empty() => Ok(Self::Embedding(path.into())),
+            Some(("classifier", path)) if !path.is_empty() => Ok(Self::Classifier(path.into())),
+            Some(("bertscore", path)) if !path.is_empty() => Ok(Self::bert_score(path)),
             Some(("lexical", "chrf")) => Ok(Self::Chrf),
             Some(("lexical", "bleu")) => Ok(Self::Bleu),
             Some(("judge", model)) => model.parse().map(Self::Judge),
             _ => Err(RoleError {
                 role: "scorer",
                 found: text.to_owned(),
-                known: "embedding:FOLDER, lexical:chrf, lexical:bleu and judge:MODEL",
+                known: "embedding:FOLDER, classifier:FOLDER, bertscore:FOLDER[@LAYER], lexical:chrf, \
+                        lexical:bleu and judge:MODEL",
             }),
         }
+    }
+}
+
+impl ScorerName {
+    /// A folder, and a layer where a number stands after the last `@`.
+    fn bert_score(text: &str) -> Self {
+        if let Some((folder, layer)) = text.rsplit_once('@')
+            && let Ok(layer) = layer.parse()
+            && !folder.is_empty()
+        {
+            return Self::BertScore { folder: folder.into(), layer: Some(layer) };
+        }
+        Self::BertScore { folder: text.into(), layer: None }
     }
 }
 
@@ -159,6 +188,11 @@ impl fmt::Display for ScorerName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Embedding(path) => write!(f, "embedding:{path}"),
+            Self::Classifier(path) => write!(f, "classifier:{path}"),
+            Self::BertScore { folder, layer: Some(layer) } => {
+                write!(f, "bertscore:{folder}@{layer}")
+            }
+            Self::BertScore { folder, layer: None } => write!(f, "bertscore:{folder}"),
             Self::Chrf => f.write_str("lexical:chrf"),
             Self::Bleu => f.write_str("lexical:bleu"),
             Self::Judge(model) => write!(f, "judge:{model}"),
@@ -172,10 +206,19 @@ mod tests {
 
     #[test]
     fn a_name_is_written_as_it_is_read() {
-        for name in ["embedding:models/x", "lexical:chrf", "lexical:bleu", "judge:local:a.gguf"] {
+        for name in [
+            "embedding:models/x",
+            "lexical:chrf",
+            "lexical:bleu",
+            "judge:local:a.gguf",
+            "classifier:models/x+adapter",
+            "bertscore:models/x@5",
+            "bertscore:models/x@home",
+            "bertscore:models/x",
+        ] {
             assert_eq!(name.parse::<ScorerName>().unwrap().to_string(), name);
         }
-        for name in ["sentence", "judge:scripted:a.jsonl"] {
+        for name in ["sentence", "judge:scripted:a.jsonl", "classifier:models/x"] {
             assert_eq!(name.parse::<SegmenterName>().unwrap().to_string(), name);
         }
         for name in ["none", "rules", "judge:local:a.gguf"] {

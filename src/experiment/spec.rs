@@ -11,7 +11,10 @@ use super::{CleanerName, Judging, ModelName, Plan, ScorerName, SegmenterName};
 use crate::{
     agreement::Standing,
     corpus::Corpus,
-    nn::{DeviceChoice, EncoderPrecision, GgufFile, ModelFolder, WeightType},
+    nn::{
+        DeviceChoice, EncoderPrecision, GgufFile, ModelFolder, WeightType, adapted_name,
+        adapter_files, base_and_adapter, encoder_files,
+    },
     prompt::{Library, Purpose},
     run::Manifest,
     similarity::{Calibration, JudgeMode},
@@ -100,6 +103,7 @@ fn of_segmenter(
 ) -> anyhow::Result<Value> {
     Ok(match name {
         SegmenterName::Sentence => json!("sentence"),
+        SegmenterName::Classifier(folder) => identities.of_classifier(folder)?,
         SegmenterName::Judge(model) => json!({
             "judge": identities.of_model(model)?,
             "prompt_digest": roles.library.digest(Purpose::Segmentation)?,
@@ -117,10 +121,18 @@ fn of_scorer(
         ScorerName::Chrf => json!("lexical:chrf"),
         ScorerName::Bleu => json!("lexical:bleu"),
         ScorerName::Embedding(folder) => json!({
-            "embedding": folder.file_name(),
-            "files": identities.of_folder(folder)?,
+            "embedding": adapted_name(folder),
+            "files": identities.of_encoder(folder)?,
             "precision": EncoderPrecision::default().to_string(),
-            "calibration": Calibration::source_digest(folder)?.to_hex().as_str(),
+            "calibration": Calibration::source_digest(folder, None)?.to_hex().as_str(),
+        }),
+        ScorerName::Classifier(folder) => identities.of_classifier(folder)?,
+        ScorerName::BertScore { folder, layer } => json!({
+            "bertscore": adapted_name(folder),
+            "layer": layer,
+            "files": identities.of_encoder(folder)?,
+            "precision": EncoderPrecision::default().to_string(),
+            "calibration": Calibration::source_digest(folder, *layer)?.to_hex().as_str(),
         }),
         ScorerName::Judge(model) => {
             let mode = roles.judging.mode_for(model);
@@ -154,11 +166,15 @@ fn runs_local_models(plan: &Plan) -> bool {
         },
         match &plan.segmenter {
             SegmenterName::Judge(model) => Some(model),
-            SegmenterName::Sentence => None,
+            SegmenterName::Sentence | SegmenterName::Classifier(_) => None,
         },
         match &plan.scorer {
             ScorerName::Judge(model) => Some(model),
-            ScorerName::Chrf | ScorerName::Bleu | ScorerName::Embedding(_) => None,
+            ScorerName::Chrf
+            | ScorerName::Bleu
+            | ScorerName::Embedding(_)
+            | ScorerName::Classifier(_)
+            | ScorerName::BertScore { .. } => None,
         },
     ];
     let mut models = judges.into_iter().flatten().chain([&plan.generator]);
@@ -175,7 +191,13 @@ impl Identities {
     fn of_model(&mut self, model: &ModelName) -> anyhow::Result<Value> {
         match model {
             ModelName::Local(path) => {
-                let mut identity = if path.is_dir() {
+                let (base, adapter) = base_and_adapter(path);
+                let mut identity = if let Some(adapter) = adapter {
+                    json!({
+                        "local": self.of_model_folder(&base)?,
+                        "adapter": self.of_adapter(&adapter)?,
+                    })
+                } else if path.is_dir() {
                     json!({ "local": self.of_model_folder(path)? })
                 } else {
                     let file = GgufFile::open(path)?;
@@ -219,12 +241,23 @@ impl Identities {
         Ok(FileIdentity { name, digest: hasher.finalize().to_hex().to_string() })
     }
 
-    /// The files of an encoder, in order of their names.
-    fn of_folder(&mut self, folder: &Utf8Path) -> anyhow::Result<Vec<FileIdentity>> {
-        ["config.json", "model.safetensors", "tokenizer.json"]
-            .into_iter()
-            .map(|name| self.of_file(&folder.join(name)))
-            .collect()
+    /// The files of an adapter.
+    fn of_adapter(&mut self, folder: &Utf8Path) -> anyhow::Result<Vec<FileIdentity>> {
+        adapter_files(folder).iter().map(|file| self.of_file(file)).collect()
+    }
+
+    /// The files of an encoder.
+    fn of_encoder(&mut self, folder: &Utf8Path) -> anyhow::Result<Vec<FileIdentity>> {
+        encoder_files(folder)?.iter().map(|file| self.of_file(file)).collect()
+    }
+
+    /// A fine-tuned classifier.
+    fn of_classifier(&mut self, folder: &Utf8Path) -> anyhow::Result<Value> {
+        Ok(json!({
+            "classifier": adapted_name(folder),
+            "files": self.of_encoder(folder)?,
+            "precision": EncoderPrecision::default().to_string(),
+        }))
     }
 }
 

@@ -3,8 +3,10 @@
 //!
 #![doc = include_str!("engine.md")]
 
+mod adapter;
 mod attention;
 mod chat;
+mod classifier;
 mod config;
 mod decoder;
 mod decoder_error;
@@ -20,6 +22,7 @@ mod layer;
 mod linear;
 mod model_error;
 mod model_file;
+mod plain;
 mod prefix;
 mod prefix_cache;
 mod reading;
@@ -31,12 +34,17 @@ mod tokenizer;
 mod weight_type;
 mod weights;
 
+pub use adapter::{adapted_name, adapter_files, base_and_adapter};
 pub use chat::{AddGenerationPrompt, ChatError, ChatTemplate, Message, Role};
+pub use classifier::{LabelledToken, Problem, SequenceClassifier, TokenClassifier};
 pub use config::{Activation, DecoderConfig, LayerAttention, Rotation, RotationStyle};
 pub use decoder::{Decoder, Logits, Step, Wanted};
 pub use decoder_error::DecoderError;
 pub use device::{DeviceChoice, DeviceError, Devices};
-pub use encoder::{Embedding, EncoderError, EncoderPrecision, SentenceEncoder};
+pub use encoder::{
+    Embedding, EncoderError, EncoderPrecision, LayerEncoder, SentenceEncoder, TokenStates,
+    encoder_files,
+};
 pub use generation::{
     Crew, Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits, Recipient,
     generate, generate_with, rehearse,

@@ -167,4 +167,12 @@ pub enum ModelError {
         /// The kinds that are supported.
         supported: String,
     },
+    /// An adapter cannot be merged into the weights.
+    #[error("the adapter {file} cannot be merged: {reason}")]
+    Adapter {
+        /// Its file.
+        file: Utf8PathBuf,
+        /// Why not, and the way out.
+        reason: String,
+    },
 }

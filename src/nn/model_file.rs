@@ -3,6 +3,7 @@
 use camino::Utf8Path;
 
 use super::{
+    adapter::base_and_adapter,
     config::DecoderConfig,
     gguf::GgufFile,
     safetensors::ModelFolder,
@@ -19,12 +20,22 @@ pub enum ModelFile {
 }
 
 impl ModelFile {
-    /// Opens a file, or a folder, and checks that it is whole.
+    /// Opens a file, or a folder, and checks that it is whole. `FOLDER+ADAPTER` is a
+    /// folder with an adapter in the layout of PEFT, merged into it.
     pub fn open(path: &Utf8Path) -> Result<Self, ModelError> {
-        if path.is_dir() {
-            ModelFolder::open(path).map(Self::Folder)
-        } else {
-            GgufFile::open(path).map(Self::Gguf)
+        match base_and_adapter(path) {
+            (folder, None) if folder.is_dir() => ModelFolder::open(&folder).map(Self::Folder),
+            (folder, Some(adapter)) if folder.is_dir() => {
+                ModelFolder::open(&folder)?.with_adapter(&adapter).map(Self::Folder)
+            }
+            (file, None) => GgufFile::open(&file).map(Self::Gguf),
+            (file, Some(adapter)) => Err(ModelError::Adapter {
+                file: adapter,
+                reason: format!(
+                    "{file} is one file, which is quantised or meant to be: give the folder of \
+                     Hugging Face that the adapter was trained on"
+                ),
+            }),
         }
     }
 

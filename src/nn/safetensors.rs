@@ -16,6 +16,7 @@ use memmap2::Mmap;
 use serde::Deserialize;
 
 use super::{
+    adapter::Adapter,
     config::{DecoderConfig, HuggingFaceConfig},
     weights::{self, Bytes, ModelError, RawTensor, Weights},
 };
@@ -49,6 +50,7 @@ pub struct ModelFolder {
     config: HuggingFaceConfig,
     tensors: BTreeMap<String, Placed>,
     naming: Naming,
+    adapter: Option<Adapter>,
 }
 
 /// Where a tensor lies.
@@ -93,9 +95,21 @@ impl ModelFolder {
             return Err(ModelError::MissingTensor { file: path.to_owned(), tensor: name.clone() });
         }
         let naming = Naming::of(&config, |name| tensors.contains_key(name));
-        let folder = Self { path: path.to_owned(), config, tensors, naming };
+        let adapter = None;
+        let folder = Self { path: path.to_owned(), config, tensors, naming, adapter };
         folder.config.check(&folder)?;
         Ok(folder)
+    }
+
+    /// The same with an adapter in the layout of PEFT merged into its weights; each
+    /// matrix keeps the type that it has in its file.
+    pub fn with_adapter(self, folder: &Utf8Path) -> Result<Self, ModelError> {
+        let adapter = Adapter::load(folder)?;
+        let head = self.own_name("output.weight");
+        adapter.check(|name| {
+            self.tensors.contains_key(name) && !(self.config.is_tied && name == head)
+        })?;
+        Ok(Self { adapter: Some(adapter), ..self })
     }
 
     /// The folder.
@@ -137,7 +151,10 @@ impl Weights for ModelFolder {
             }
             return Ok(None);
         };
-        let tensor = placed.tensor(&own_name)?;
+        let mut tensor = placed.tensor(&own_name)?;
+        if let Some(adapter) = &self.adapter {
+            tensor = adapter.merged(&own_name, tensor)?;
+        }
         if self.config.is_gemma && name.ends_with("norm.weight") {
             return supplemented(self, name, &tensor).map(Some);
         }

@@ -1,11 +1,13 @@
 //! Feedback, cut into units that each make one point.
 
+mod classifier;
 mod judge;
 mod marking;
 mod sentence;
 mod stage;
 mod units;
 
+pub use classifier::{ClassifierSegmenter, ClassifierSegmenterError};
 pub use judge::JudgeSegmenter;
 pub use marking::{MarkingSegmenter, MarkingSegmenterError, SegmentMode};
 pub use sentence::SentenceSegmenter;
@@ -112,6 +114,9 @@ pub enum SegmentError {
         /// How often it was asked.
         n_tries: usize,
     },
+    /// The model that cuts failed.
+    #[error("the segmenter failed: {0}")]
+    Model(String),
     /// The prompt of the model does not render.
     #[error("no prompt for the segmenter")]
     Prompt(#[from] PromptError),

@@ -4,7 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 
 use super::Rating;
-use crate::nn::SentenceEncoder;
+use crate::nn::{LayerEncoder, SentenceEncoder, base_and_adapter};
 
 /// The calibrations that come with the program.
 const SHIPPED: [(&str, &str); 1] = [(
@@ -15,12 +15,19 @@ const SHIPPED: [(&str, &str); 1] = [(
 /// The file of a calibration that belongs to an encoder's folder.
 const FILE_NAME: &str = "calibration.toml";
 
+/// The same for BERTScore; the layer stands for the braces.
+const BERT_SCORE_FILE_NAME: &str = "calibration-bertscore-{}.toml";
+
+/// What a calibration is fitted to where its file does not say.
+const COSINE: &str = "cosine";
+
 /// A rising curve from cosines to ratings, straight between its knots and level
 /// beyond them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
     encoder: String,
     weights_blake3: String,
+    measure: String,
     cosines: Vec<f64>,
     ratings: Vec<f64>,
 }
@@ -33,6 +40,8 @@ struct CalibrationFile {
     format_version: u32,
     encoder: String,
     weights_blake3: String,
+    /// `cosine`, or `bertscore@` and a layer, whose F-scores stand under `cosines`.
+    measure: Option<String>,
     cosines: Vec<f64>,
     ratings: Vec<f64>,
     #[serde(rename = "provenance")]
@@ -56,10 +65,14 @@ pub enum CalibrationError {
     },
     /// No calibration was fitted to the encoder.
     #[error(
-        "no calibration was fitted to the encoder {encoder} (weights {digest}): fit one with \
-         scripts/calibrate_similarity.py, and put it into its folder as {FILE_NAME}"
+        "no calibration was fitted to the {measure} of the encoder {encoder} (weights {digest}): \
+         fit one with scripts/calibrate_similarity.py, and put it into its folder as {file_name}"
     )]
     Missing {
+        /// What would be read as ratings.
+        measure: String,
+        /// The name that its file would have.
+        file_name: String,
         /// The encoder's name.
         encoder: String,
         /// The digest of its weights.
@@ -67,7 +80,8 @@ pub enum CalibrationError {
     },
     /// The calibration in an encoder's folder was fitted to other weights.
     #[error(
-        "{path} was fitted to the encoder {encoder} with other weights than these: fit it again"
+        "{path} was fitted to the encoder {encoder} with other weights than these, or to another \
+         measure: fit it again"
     )]
     OtherWeights {
         /// The file.
@@ -82,32 +96,55 @@ impl Calibration {
     /// else one that comes with the program. It must have been fitted to the same
     /// weights: the cosines of another model mean something else.
     pub fn of(encoder: &SentenceEncoder, folder: &Utf8Path) -> Result<Self, CalibrationError> {
-        let path = folder.join(FILE_NAME);
+        Self::fitted_to(COSINE, (encoder.name(), encoder.digest()), &file(folder, None))
+    }
+
+    /// The same for BERTScore at the layer of this encoder.
+    pub fn of_bert_score(
+        encoder: &LayerEncoder,
+        folder: &Utf8Path,
+    ) -> Result<Self, CalibrationError> {
+        let layer = encoder.layer();
+        let measure = format!("bertscore@{layer}");
+        let model = (encoder.name(), encoder.digest());
+        Self::fitted_to(&measure, model, &file(folder, Some(layer)))
+    }
+
+    fn fitted_to(
+        measure: &str,
+        (encoder, digest): (&str, &str),
+        path: &Utf8Path,
+    ) -> Result<Self, CalibrationError> {
+        let fits = |found: &Self| found.weights_blake3 == digest && found.measure == measure;
         if path.exists() {
-            let text = fs_err::read_to_string(&path)
-                .map_err(|error| unreadable(&path, error.to_string()))?;
-            let calibration = Self::parse(&text, &path)?;
-            if calibration.weights_blake3 != encoder.digest() {
+            let text = fs_err::read_to_string(path)
+                .map_err(|error| unreadable(path, error.to_string()))?;
+            let calibration = Self::parse(&text, path)?;
+            if !fits(&calibration) {
+                let path = path.to_owned();
                 return Err(CalibrationError::OtherWeights { path, encoder: calibration.encoder });
             }
             return Ok(calibration);
         }
         for (path, text) in SHIPPED {
             let calibration = Self::parse(text, Utf8Path::new(path))?;
-            if calibration.weights_blake3 == encoder.digest() {
+            if fits(&calibration) {
                 return Ok(calibration);
             }
         }
         Err(CalibrationError::Missing {
-            encoder: encoder.name().to_owned(),
-            digest: encoder.digest().to_owned(),
+            measure: measure.to_owned(),
+            file_name: path.file_name().unwrap_or(FILE_NAME).to_owned(),
+            encoder: encoder.to_owned(),
+            digest: digest.to_owned(),
         })
     }
 
-    /// A digest of what [`of`](Self::of) would read for an encoder's folder: the
-    /// calibration in it, or else those that come with the program.
-    pub fn source_digest(folder: &Utf8Path) -> std::io::Result<blake3::Hash> {
-        let path = folder.join(FILE_NAME);
+    /// A digest of what [`of`](Self::of) would read for an encoder's folder, or with a
+    /// layer [`of_bert_score`](Self::of_bert_score): the calibration in it, or else those
+    /// that come with the program.
+    pub fn source_digest(folder: &Utf8Path, layer: Option<usize>) -> std::io::Result<blake3::Hash> {
+        let path = file(folder, layer);
         if path.exists() {
             return Ok(blake3::hash(&fs_err::read(path)?));
         }
@@ -134,6 +171,7 @@ impl Calibration {
             return Ok(Self {
                 encoder: file.encoder,
                 weights_blake3: file.weights_blake3,
+                measure: file.measure.unwrap_or_else(|| COSINE.to_owned()),
                 cosines: file.cosines,
                 ratings: file.ratings,
             });
@@ -154,6 +192,15 @@ impl Calibration {
         let (low, high) = (self.ratings[above - 1], self.ratings[above]);
         // Rounding must not lead out of the segment.
         Rating::new((high - low).mul_add(share, low).clamp(low, high))
+    }
+}
+
+/// Where the calibration of an encoder, or of its BERTScore at a layer, would lie.
+fn file(folder: &Utf8Path, layer: Option<usize>) -> Utf8PathBuf {
+    let folder = base_and_adapter(folder).0;
+    match layer {
+        Some(layer) => folder.join(BERT_SCORE_FILE_NAME.replace("{}", &layer.to_string())),
+        None => folder.join(FILE_NAME),
     }
 }
 

@@ -1,21 +1,27 @@
 //! How alike two feedback units are.
 
+mod bert_score;
 mod calibration;
+mod classifier;
 mod embedding;
 mod judge;
 mod labels;
 mod lexical;
 mod logits;
+mod outputs;
 mod probabilities;
 mod stage;
 mod vectors;
 
+pub use bert_score::{BertScore, BertScorer, BertScorerError, Match};
 pub use calibration::{Calibration, CalibrationError};
+pub use classifier::{ClassifierScorer, ClassifierScorerError};
 pub use embedding::{EmbeddingScorer, EmbeddingScorerError};
 pub use judge::{DEFAULT_BATCH_SIZE, JudgeScorer, read_ratings};
 pub use labels::label;
 pub use lexical::{LexicalMeasure, LexicalScorer};
 pub use logits::{JudgeMode, JudgeRating, LogitScorer, LogitScorerError};
+pub use outputs::{OutputRule, OutputRuleError};
 pub use probabilities::Probabilities;
 pub use stage::{PairBatch, RatedPair, ScoreRecord, ScoreStage};
 pub use vectors::{PairCosine, RememberingEncoder};

@@ -155,8 +155,8 @@ fn a_folder_that_lacks_a_file_or_holds_another_model_is_refused_by_name() {
     };
     check_refused(write("model.safetensors", "torn"), &["model.safetensors"]);
     check_refused(write("config.json", "{\"vocab_size\": "), &["/config.json", "line 1"]);
-    let cls = "{\"pooling_mode_cls_token\": true, \"pooling_mode_mean_tokens\": false}";
-    let error = check_refused(write("1_Pooling/config.json", cls), &["mean of all tokens"]);
+    let odd = "{\"pooling_mode\": \"median\"}";
+    let error = check_refused(write("1_Pooling/config.json", odd), &["pooling by \"median\""]);
     assert!(matches!(error, EncoderError::Unsupported { .. }));
     let modules =
         "[{\"path\": \"\", \"type\": \"a.Transformer\"}, {\"path\": \"2\", \"type\": \"a.Dense\"}]";

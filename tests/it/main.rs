@@ -15,6 +15,7 @@ mod families;
 mod family;
 mod folder;
 mod generation;
+mod foreign;
 mod gguf;
 mod judges;
 mod kill;

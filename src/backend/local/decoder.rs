@@ -15,8 +15,8 @@ use crate::{
     },
     nn::{
         Crew, Decoder, Devices, Generated, GenerationEnd, GenerationError, GenerationJob,
-        ModelFile, PrefillCount, PrefixCache, Recipient, SamplingRules, SpecialTokens,
-        Tokenizer, WeightType, generate_with, rehearse,
+        ModelFile, PrefillCount, PrefixCache, Recipient, SamplingRules, SpecialTokens, Tokenizer,
+        WeightType, adapted_name, generate_with, rehearse,
     },
     prompt::{Prompt, TokenCounter},
 };
@@ -62,8 +62,7 @@ impl LocalBackend {
                 vocabulary_size,
             });
         }
-        let name = path.file_name().unwrap_or(path.as_str());
-        let id = format!("local:{name}");
+        let id = format!("local:{}", adapted_name(path));
         let cache = Mutex::new(PrefixCache::new(options.kv_memory_bytes));
         Ok(Self { id, decoder, speech, end_ids, options: options.clone(), cache })
     }

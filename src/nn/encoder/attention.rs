@@ -8,15 +8,19 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::relative::RelativeBias;
 use crate::nn::kernels::{
     Cell, Columns, Cpu, LANES, Lanes, MAX_FLOAT_ROWS, accumulate, grid, softmax,
 };
 
 /// How the numbers of a row fall into heads.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heads {
+#[expect(clippy::struct_field_names, reason = "a number of heads is called so everywhere")]
+pub(super) struct Heads<'a> {
     pub(super) n_heads: usize,
     pub(super) head_size: usize,
+    /// What is added to scores by how far apart two tokens are, in some models.
+    pub(super) bias: Option<&'a RelativeBias>,
 }
 
 /// Attends. A row of `projected` holds a token's query heads, scaled, its key heads
@@ -24,12 +28,12 @@ pub(super) struct Heads {
 /// The rows of `texts` follow each other and cover all.
 pub(super) fn attend(
     cpu: Cpu,
-    heads: Heads,
+    heads: Heads<'_>,
     projected: &[f32],
     texts: &[Range<usize>],
     out: &mut [f32],
 ) {
-    let Heads { n_heads, head_size } = heads;
+    let Heads { n_heads, head_size, bias } = heads;
     let row_cuts: Vec<usize> = [0].into_iter().chain(texts.iter().map(|text| text.end)).collect();
     let column_cuts: Vec<usize> = (0..=n_heads).map(|head| head * head_size).collect();
     let cells = grid(out, n_heads * head_size, &row_cuts, &column_cuts);
@@ -40,10 +44,15 @@ pub(super) fn attend(
             &projected[row * 3 * size + index * size + column..][..head_size]
         };
         scratch.fill(cell.rows(), head_size, part);
+        let first = cell.rows().start;
         let rows: Vec<usize> = cell.rows().collect();
         for rows in rows.chunks(MAX_FLOAT_ROWS) {
             let queries: Vec<&[f32]> = rows.iter().map(|row| part(*row, 0)).collect();
-            scratch.attend(cpu, &queries, &mut cell, rows);
+            scratch.score(cpu, &queries);
+            if let Some(bias) = bias {
+                scratch.add_bias(bias, column / head_size, (rows[0] - first, rows.len()));
+            }
+            scratch.attend(cpu, &mut cell, rows);
         }
     });
 }
@@ -91,8 +100,8 @@ impl Scratch {
         self.head_size.next_multiple_of(LANES)
     }
 
-    /// The rows of some queries.
-    fn attend(&mut self, cpu: Cpu, queries: &[&[f32]], cell: &mut Cell<'_>, rows: &[usize]) {
+    /// The scores of some queries.
+    fn score(&mut self, cpu: Cpu, queries: &[&[f32]]) {
         let stride = self.n_keys.next_multiple_of(LANES);
         self.scores.resize(MAX_FLOAT_ROWS * stride, 0.0);
         for (tile, values) in self.keys.chunks(LANES * self.head_size).enumerate() {
@@ -103,6 +112,20 @@ impl Scratch {
                 scores[tile * LANES..][..LANES].copy_from_slice(totals);
             }
         }
+    }
+
+    /// Adds what the distances from so many queries, the first at this place of the
+    /// text, to all keys count.
+    fn add_bias(&mut self, bias: &RelativeBias, head: usize, (first, n_queries): (usize, usize)) {
+        let stride = self.n_keys.next_multiple_of(LANES);
+        for (query, scores) in (first..).zip(self.scores.chunks_mut(stride).take(n_queries)) {
+            bias.add(head, query, &mut scores[..self.n_keys]);
+        }
+    }
+
+    /// The rows of the queries that were scored.
+    fn attend(&mut self, cpu: Cpu, cell: &mut Cell<'_>, rows: &[usize]) {
+        let stride = self.n_keys.next_multiple_of(LANES);
         let mut inverses = [0.0; MAX_FLOAT_ROWS];
         for (scores, inverse) in self.scores.chunks_mut(stride).zip(&mut inverses[..rows.len()]) {
             *inverse = 1.0 / softmax(cpu, &mut scores[..self.n_keys]);
@@ -129,8 +152,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// The same in double precision, row by row.
-    fn expected(heads: Heads, projected: &[f32], text: Range<usize>, row: usize) -> Vec<f64> {
-        let Heads { n_heads, head_size } = heads;
+    fn expected(heads: Heads<'_>, projected: &[f32], text: Range<usize>, row: usize) -> Vec<f64> {
+        let Heads { n_heads, head_size, .. } = heads;
         let size = n_heads * head_size;
         let part = |row: usize, index: usize, head: usize| {
             &projected[row * 3 * size + index * size + head * head_size..][..head_size]
@@ -161,7 +184,7 @@ mod tests {
             lengths in proptest::collection::vec(1_usize..40, 1..4),
             n_heads in 1_usize..4, head_size in 1_usize..36, seed: u32
         ) {
-            let heads = Heads { n_heads, head_size };
+            let heads = Heads { n_heads, head_size, bias: None };
             let size = n_heads * head_size;
             let n_rows: usize = lengths.iter().sum();
             let mut state = seed;

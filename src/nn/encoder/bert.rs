@@ -10,6 +10,7 @@ use super::{
     config::EncoderConfig,
     dense::Dense,
     precision::EncoderPrecision,
+    relative::RelativeBias,
 };
 use crate::nn::{
     kernels::{Cpu, add, layer_norm},
@@ -28,22 +29,23 @@ pub(super) struct Bert {
     positions: Vec<f32>,
     types: Vec<f32>,
     norm: Norm,
+    relative: Option<RelativeBias>,
     layers: Vec<Layer>,
 }
 
 /// One text, or a pair of texts, as the model reads it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TokenRow<'a> {
+pub(in crate::nn) struct TokenRow<'a> {
     /// Its tokens, with those that the model wants around them.
-    pub(super) ids: &'a [u32],
+    pub(in crate::nn) ids: &'a [u32],
     /// How many of them are of the first type; the others, which make a second text,
     /// are of the second.
-    pub(super) n_of_first_type: usize,
+    pub(in crate::nn) n_of_first_type: usize,
 }
 
 impl<'a> TokenRow<'a> {
     /// A single text.
-    pub(super) fn single(ids: &'a [u32]) -> Self {
+    pub(in crate::nn) fn single(ids: &'a [u32]) -> Self {
         Self { ids, n_of_first_type: ids.len() }
     }
 }
@@ -80,8 +82,19 @@ impl Bert {
         Ok(Self {
             cpu,
             words: source.matrix(names.words, [config.vocabulary_size, hidden])?,
-            positions: source.matrix(names.positions, [config.n_positions, hidden])?,
-            types: source.matrix(names.types, [config.n_types, hidden])?,
+            positions: source
+                .matrix(names.positions, [config.position_offset + config.n_positions, hidden])?,
+            types: match names.types {
+                Some(types) => source.matrix(types, [config.n_types, hidden])?,
+                None => vec![0.0; hidden],
+            },
+            relative: match names.relative {
+                Some(name) => {
+                    let shape = [config.n_relative_buckets, config.n_heads];
+                    Some(RelativeBias::new(source.matrix(name, shape)?, config.n_heads))
+                }
+                None => None,
+            },
             norm: source.norm(names.norm, hidden)?,
             layers: layers.collect::<Result<_, _>>()?,
             config,
@@ -95,7 +108,8 @@ impl Bert {
 
     /// Why the model cannot read a row, if it cannot.
     pub(super) fn refusal(&self, row: &TokenRow<'_>) -> Option<String> {
-        let EncoderConfig { n_positions, vocabulary_size, n_types, .. } = self.config;
+        let EncoderConfig { n_positions, vocabulary_size, .. } = self.config;
+        let n_types = self.config.n_types.max(1);
         let n_row_types = if row.n_of_first_type < row.ids.len() { 2 } else { 1 };
         let unknown = row.ids.iter().find(|id| vocabulary_size <= **id as usize);
         if row.ids.is_empty() || n_positions < row.ids.len() {
@@ -131,12 +145,16 @@ impl Bert {
 
     /// Words, positions and types, normed.
     fn embed(&self, rows: &[TokenRow<'_>]) -> Vec<f32> {
-        let hidden = self.config.hidden_size;
+        let EncoderConfig { hidden_size: hidden, position_offset, .. } = self.config;
         let tokens: Vec<[usize; 3]> = rows
             .iter()
             .flat_map(|row| {
                 row.ids.iter().enumerate().map(|(position, id)| {
-                    [*id as usize, position, usize::from(row.n_of_first_type <= position)]
+                    [
+                        *id as usize,
+                        position_offset + position,
+                        usize::from(row.n_of_first_type <= position),
+                    ]
                 })
             })
             .collect();
@@ -197,7 +215,8 @@ impl Layer {
     ) {
         let cpu = model.cpu;
         let EncoderConfig { hidden_size, n_heads, .. } = model.config;
-        let heads = Heads { n_heads, head_size: hidden_size / n_heads };
+        let bias = model.relative.as_ref();
+        let heads = Heads { n_heads, head_size: hidden_size / n_heads, bias };
         let n_rows = states.len() / hidden_size;
         let Buffers { projected, attended, inner, changes } = buffers;
         apply(&self.project, cpu, n_rows, states, projected);

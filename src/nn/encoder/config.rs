@@ -15,10 +15,15 @@ pub(super) struct EncoderConfig {
     pub(super) n_heads: usize,
     /// The tokens that there are.
     pub(super) vocabulary_size: usize,
-    /// The positions that there are: the most tokens of a row.
+    /// The positions that there are for tokens: the most tokens of a row.
     pub(super) n_positions: usize,
-    /// The types of tokens, such as those of the first and of the second text.
+    /// The positions before them in the table, which no token has.
+    pub(super) position_offset: usize,
+    /// The types of tokens, such as those of the first and of the second text; none
+    /// where there is no table of them.
     pub(super) n_types: usize,
+    /// The classes of distances between tokens, where distances count.
+    pub(super) n_relative_buckets: usize,
     /// What is done within the feed-forward part.
     pub(super) activation: Activation,
     /// Keeps a norm from dividing by nothing.
@@ -47,7 +52,8 @@ pub(super) struct Names {
     pub(super) prefixes: &'static [&'static str],
     pub(super) words: &'static str,
     pub(super) positions: &'static str,
-    pub(super) types: &'static str,
+    pub(super) types: Option<&'static str>,
+    pub(super) relative: Option<&'static str>,
     pub(super) norm: &'static str,
     pub(super) layer: &'static str,
     pub(super) query: &'static str,
@@ -60,11 +66,12 @@ pub(super) struct Names {
     pub(super) outer_norm: &'static str,
 }
 
-const BERT: Names = Names {
+pub(super) const BERT: Names = Names {
     prefixes: &["", "bert."],
     words: "embeddings.word_embeddings",
     positions: "embeddings.position_embeddings",
-    types: "embeddings.token_type_embeddings",
+    types: Some("embeddings.token_type_embeddings"),
+    relative: None,
     norm: "embeddings.LayerNorm",
     layer: "encoder.layer.{}.",
     query: "attention.self.query",
@@ -77,26 +84,32 @@ const BERT: Names = Names {
     outer_norm: "output.LayerNorm",
 };
 
-/// `config.json` of a BERT model, as transformers writes it.
+/// `config.json` of a BERT model, as transformers writes it; those of RoBERTa and
+/// MPNet have the same settings, some of which may be missing.
 #[derive(Deserialize)]
-struct BertFile {
-    hidden_size: usize,
-    intermediate_size: usize,
-    num_hidden_layers: usize,
-    num_attention_heads: usize,
-    vocab_size: usize,
-    max_position_embeddings: usize,
-    type_vocab_size: usize,
-    hidden_act: String,
-    layer_norm_eps: f64,
-    position_embedding_type: Option<String>,
+pub(super) struct BertFile {
+    pub(super) hidden_size: usize,
+    pub(super) intermediate_size: usize,
+    pub(super) num_hidden_layers: usize,
+    pub(super) num_attention_heads: usize,
+    pub(super) vocab_size: usize,
+    pub(super) max_position_embeddings: usize,
+    pub(super) type_vocab_size: Option<usize>,
+    pub(super) hidden_act: String,
+    pub(super) layer_norm_eps: f64,
+    pub(super) position_embedding_type: Option<String>,
+    pub(super) pad_token_id: Option<usize>,
+    pub(super) relative_attention_num_buckets: Option<usize>,
 }
 
 /// Why a `config.json` makes no encoder.
+#[derive(Debug, thiserror::Error)]
 pub(super) enum ConfigProblem {
     /// It cannot be read.
+    #[error(transparent)]
     Unreadable(serde_json::Error),
     /// It describes what does not run here.
+    #[error("{0}")]
     Unsupported(String),
 }
 
@@ -108,17 +121,24 @@ impl EncoderConfig {
             model_type: Option<String>,
         }
         let kind: Kind = serde_json::from_str(text).map_err(ConfigProblem::Unreadable)?;
-        match kind.model_type.as_deref() {
-            Some("bert") => {
+        let name = kind.model_type.unwrap_or_default();
+        let read = || serde_json::from_str(text).map_err(ConfigProblem::Unreadable);
+        let config = match name.as_str() {
+            "bert" => Self::bert(read()?),
+            "roberta" | "xlm-roberta" | "camembert" => Self::roberta(read()?),
+            "mpnet" => Self::mpnet(read()?),
+            "distilbert" => {
                 let file = serde_json::from_str(text).map_err(ConfigProblem::Unreadable)?;
-                Self::bert(file).map_err(ConfigProblem::Unsupported)
+                Self::distilbert(file)
             }
-            _ => Err(ConfigProblem::Unsupported("a model other than BERT".to_owned())),
-        }
+            _ => Err(format!("a model ({name:?}) other than BERT and those of its kind")),
+        };
+        config.map_err(ConfigProblem::Unsupported)
     }
 
+    /// BERT itself, from which the others differ a little.
     #[expect(clippy::cast_possible_truncation, reason = "states are in single precision")]
-    fn bert(file: BertFile) -> Result<Self, String> {
+    pub(super) fn bert(file: BertFile) -> Result<Self, String> {
         let activation = match file.hidden_act.as_str() {
             "gelu" => Activation::Gelu,
             "gelu_new" | "gelu_fast" | "gelu_pytorch_tanh" => Activation::GeluTanh,
@@ -142,7 +162,9 @@ impl EncoderConfig {
             n_heads: file.num_attention_heads,
             vocabulary_size: file.vocab_size,
             n_positions: file.max_position_embeddings,
-            n_types: file.type_vocab_size,
+            position_offset: 0,
+            n_types: file.type_vocab_size.unwrap_or(2),
+            n_relative_buckets: 0,
             activation,
             norm_epsilon: file.layer_norm_eps as f32,
             names: BERT,

@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use tokenizers::{Encoding, Tokenizer};
+use tokenizers::Tokenizer;
 
 /// The tokens that a model wants before and after every text.
-pub(super) struct Frame {
+pub(in crate::nn) struct Frame {
     before: Vec<u32>,
     after: Vec<u32>,
 }
 
 impl Frame {
     /// Finds what the tokenizer puts around a text.
-    pub(super) fn of(tokenizer: &Tokenizer) -> tokenizers::Result<Self> {
-        let encoding: Encoding = tokenizer.encode_fast("a", true)?;
+    pub(in crate::nn) fn of(tokenizer: &Tokenizer) -> tokenizers::Result<Self> {
+        let encoding = tokenizer.encode_fast("a", true)?;
         let (ids, special) = (encoding.get_ids(), encoding.get_special_tokens_mask());
         let n_before = special.iter().take_while(|&&is_special| is_special == 1).count();
         let n_after = special.iter().rev().take_while(|&&is_special| is_special == 1).count();
@@ -25,19 +25,25 @@ impl Frame {
     }
 
     /// The number of tokens around every text.
-    pub(super) fn n_tokens(&self) -> usize {
+    pub(in crate::nn) fn n_tokens(&self) -> usize {
         self.before.len() + self.after.len()
     }
 
+    /// Of a row of so many tokens, which are of the text itself.
+    pub(in crate::nn) fn is_own(&self, n_tokens: usize) -> impl Iterator<Item = bool> {
+        let own = self.before.len()..n_tokens - self.after.len();
+        (0..n_tokens).map(move |at| own.contains(&at))
+    }
+
     /// Tokens with those around them.
-    pub(super) fn around(&self, ids: &[u32]) -> Vec<u32> {
+    pub(in crate::nn) fn around(&self, ids: &[u32]) -> Vec<u32> {
         [&self.before, ids, &self.after].concat()
     }
 }
 
 /// Cuts `n_tokens` into the fewest windows of at most `max_tokens`, equal but for
 /// one token, in order. No tokens are one empty window.
-pub(super) fn windows(n_tokens: usize, max_tokens: usize) -> Vec<Range<usize>> {
+pub(in crate::nn) fn windows(n_tokens: usize, max_tokens: usize) -> Vec<Range<usize>> {
     let n_windows = n_tokens.div_ceil(max_tokens).max(1);
     let bound = |index: usize| n_tokens * index / n_windows;
     (0..n_windows).map(|index| bound(index)..bound(index + 1)).collect()

@@ -2,17 +2,32 @@
 
 mod attention;
 mod bert;
+mod body;
+mod candle_body;
+mod checkpoint;
 mod config;
 mod dense;
 mod folder;
 mod frame;
+mod kin;
+mod pooling;
 mod precision;
+mod relative;
 mod sentence;
+mod token_states;
 
 use camino::Utf8PathBuf;
 
 pub use precision::EncoderPrecision;
-pub use sentence::SentenceEncoder;
+pub use sentence::{SentenceEncoder, encoder_files};
+pub use token_states::{LayerEncoder, TokenStates};
+
+pub(in crate::nn) use bert::TokenRow;
+pub(in crate::nn) use body::{Body, BodyConfig};
+pub(in crate::nn) use checkpoint::Checkpoint;
+pub(in crate::nn) use folder::{gets_types, tokenizer_limit, unreadable, unsupported};
+pub(in crate::nn) use frame::{Frame, windows};
+pub(in crate::nn) use sentence::load_tokenizer;
 
 /// The vector of one text.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +68,7 @@ impl Embedding {
 #[non_exhaustive]
 pub enum EncoderError {
     /// A file of the model's folder is missing or cannot be read.
-    #[error("cannot read the sentence encoder's {path}: {reason}")]
+    #[error("cannot read the encoder's {path}: {reason}")]
     File {
         /// The file.
         path: Utf8PathBuf,
@@ -69,7 +84,7 @@ pub enum EncoderError {
         what: String,
     },
     /// The model failed on a text.
-    #[error("the sentence encoder failed on a text of {n_bytes} bytes: {reason}")]
+    #[error("the encoder failed on a text of {n_bytes} bytes: {reason}")]
     Text {
         /// How long the text is.
         n_bytes: usize,

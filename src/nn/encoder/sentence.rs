@@ -1,72 +1,111 @@
-//! A BERT model that turns a text into one vector.
+//! A model that turns a text into one vector.
 
-use std::collections::BTreeMap;
-
-use camino::Utf8Path;
-use candle_core::{DType, Device, Tensor};
+use camino::{Utf8Path, Utf8PathBuf};
 use rayon::prelude::*;
 use tokenizers::Tokenizer;
 
 use super::{
     Embedding, EncoderError, EncoderPrecision,
-    bert::{Bert, TokenRow},
-    folder::{self, unreadable},
+    bert::TokenRow,
+    body::{Body, BodyConfig},
+    checkpoint::{Checkpoint, weight_files},
+    folder::{self, Folder, unreadable, unsupported},
     frame::{Frame, windows},
+    pooling::{Mode, Pooled, Projection},
 };
-use crate::nn::kernels::Cpu;
+use crate::nn::{
+    adapter::{adapted_name, adapter_files, base_and_adapter},
+    kernels::Cpu,
+};
 
-/// The most tokens of a batch: enough that reading the weights is not what takes
-/// the time, and few enough that states stay in the caches.
-const MAX_BATCH_TOKENS: usize = 512;
-
-/// A sentence encoder: BERT, the mean over all tokens, and length one where the
-/// model says so. `all-MiniLM-L6-v2` is one.
+/// A sentence encoder in the layout of sentence-transformers: a model, a pooling,
+/// maybe further layers, and length one where the model says so. `all-MiniLM-L6-v2`
+/// is one.
 pub struct SentenceEncoder {
     name: String,
     digest: String,
     tokenizer: Tokenizer,
     frame: Frame,
-    model: Bert,
+    model: Body,
     precision: EncoderPrecision,
     /// The most tokens of a text that are read at once.
     window: usize,
+    lowers_case: bool,
+    pooling: Vec<Mode>,
+    projections: Vec<Projection>,
     normalizes: bool,
+}
+
+/// Every file that is read from the folder of an encoder or classifier, and from that
+/// of an adapter given after a `+`, and changes what it says.
+pub fn encoder_files(path: &Utf8Path) -> Result<Vec<Utf8PathBuf>, EncoderError> {
+    let (folder, adapter) = base_and_adapter(path);
+    let mut files = Vec::new();
+    let mut model = folder.clone();
+    if folder.join("modules.json").exists() {
+        let layout = folder::load(&folder)?;
+        files.extend(layout.files);
+        model = layout.model;
+    }
+    files.extend(["config.json", "tokenizer.json"].map(|name| model.join(name)));
+    files.extend(weight_files(&model)?);
+    let others = ["tokenizer_config.json", "classifier.toml"].map(|name| model.join(name));
+    files.extend(others.into_iter().filter(|file| file.exists()));
+    files.extend(adapter.iter().flat_map(|adapter| adapter_files(adapter)));
+    Ok(files)
 }
 
 impl SentenceEncoder {
     /// Loads a folder as sentence-transformers lays it out: `modules.json`,
-    /// `config.json`, `tokenizer.json`, `model.safetensors`, the pooling's
-    /// `config.json`, and `sentence_bert_config.json` where there is one. The
-    /// precision changes vectors, the processor's level only the time they take.
+    /// `config.json`, `tokenizer.json`, `model.safetensors`, the configurations of the
+    /// modules, and `sentence_bert_config.json` where there is one. `FOLDER+ADAPTER` is
+    /// one with an adapter merged into its model. The precision changes vectors, the
+    /// processor's level only the time they take.
     pub fn load(
-        folder: &Utf8Path,
+        path: &Utf8Path,
         precision: EncoderPrecision,
         cpu: Cpu,
     ) -> Result<Self, EncoderError> {
-        let folder::Folder { model: model_folder, config, max_tokens, normalizes } =
-            folder::load(folder)?;
-        let path = model_folder.join("tokenizer.json");
-        let (tokenizer, frame) = load_tokenizer(&path)?;
-        if max_tokens <= frame.n_tokens() {
-            let what = format!("{max_tokens} tokens at once");
-            return Err(EncoderError::Unsupported { path, what });
+        let name = adapted_name(path);
+        let (folder, adapter) = base_and_adapter(path);
+        let layout = folder::load(&folder)?;
+        let Folder { model: model_folder, pooling, projections, .. } = layout;
+        let config = BodyConfig::read(&model_folder)?;
+        let max_tokens = match layout.max_tokens {
+            Some(max_tokens) if config.n_positions() < max_tokens => {
+                let what = format!("{max_tokens} tokens and positions for fewer");
+                return Err(unsupported(model_folder.join("sentence_bert_config.json"), what));
+            }
+            limit => limit.unwrap_or(config.n_positions()),
+        };
+        let mut width = config.hidden_size() * pooling.len();
+        for projection in &projections {
+            if projection.n_inputs() != width {
+                let what = format!("a module for {} numbers after {width}", projection.n_inputs());
+                return Err(unsupported(folder.join("modules.json"), what));
+            }
+            width = projection.n_outputs();
         }
-        let path = model_folder.join("model.safetensors");
-        let bytes = fs_err::read(&path).map_err(|error| unreadable(&path, &error))?;
-        let digest = blake3::hash(&bytes).to_hex().to_string();
-        let weights = tensors(&bytes).map_err(|error| unreadable(&path, &error))?;
-        drop(bytes);
-        let model = Bert::load(&weights, config, precision, cpu)
-            .map_err(|error| unreadable(&path, &error))?;
+        let path = model_folder.join("tokenizer.json");
+        let tokenizer = load_tokenizer(&path)?;
+        let frame = Frame::of(&tokenizer).map_err(|error| unreadable(&path, &error))?;
+        if max_tokens <= frame.n_tokens() {
+            return Err(unsupported(path, format!("{max_tokens} tokens at once")));
+        }
+        let checkpoint = Checkpoint::load(&model_folder, adapter.as_deref())?;
+        let model = config.load(&checkpoint, precision, cpu)?;
         Ok(Self {
-            name: folder.file_name().unwrap_or(folder.as_str()).to_owned(),
-            digest,
+            name,
+            digest: checkpoint.digest,
             window: max_tokens - frame.n_tokens(),
             tokenizer,
             frame,
             model,
             precision,
-            normalizes,
+            lowers_case: layout.lowers_case,
+            pooling,
+            projections,
+            normalizes: layout.normalizes,
         })
     }
 
@@ -87,7 +126,8 @@ impl SentenceEncoder {
 
     /// The length of the vectors.
     pub fn n_dimensions(&self) -> usize {
-        self.model.hidden_size()
+        let pooled = self.model.hidden_size() * self.pooling.len();
+        self.projections.last().map_or(pooled, Projection::n_outputs)
     }
 
     /// The most tokens of a text that are read at once.
@@ -100,11 +140,9 @@ impl SentenceEncoder {
     /// A text's vector depends on the text alone, to the last bit: the tokens of all
     /// texts are packed without padding, and nothing that happens to one of them
     /// depends on those of other texts. Text that spells a special token stays text. A text longer than [`window`](Self::window) is read in the
-    /// fewest windows of equal length, its vector is the mean over the tokens of
-    /// all of them, and [`Embedding::was_long`] says so.
+    /// fewest windows of equal length, its vector is made of the tokens of all of them, and [`Embedding::was_long`] says so.
     pub fn encode(&self, texts: &[&str]) -> Vec<Result<Embedding, EncoderError>> {
-        let tokens: Vec<_> =
-            texts.par_iter().map(|text| self.tokenizer.encode_fast(*text, false)).collect();
+        let tokens: Vec<_> = texts.par_iter().map(|text| self.tokens(text)).collect();
         let mut rows = Vec::new();
         let mut rows_of = Vec::with_capacity(texts.len());
         for encoding in &tokens {
@@ -115,104 +153,66 @@ impl SentenceEncoder {
             }
             rows_of.push(first..rows.len());
         }
-        let sums = self.sums(&rows);
+        let pooled = self.pooled(&rows);
         let parts = texts.iter().zip(tokens).zip(rows_of);
         parts
             .map(|((text, encoding), rows)| {
                 let fail = |reason| EncoderError::Text { n_bytes: text.len(), reason };
                 let n_tokens = encoding.map_err(|error| fail(error.to_string()))?.len();
                 let n_windows = rows.len();
-                let vector = self.mean(&sums[rows]).map_err(fail)?;
+                let vector = self.vector(&pooled[rows]).map_err(fail)?;
                 Ok(Embedding { vector, n_tokens, n_windows })
             })
             .collect()
     }
 
-    /// For each row of tokens, the sum of their last hidden states and their number.
-    fn sums(&self, rows: &[Vec<u32>]) -> Vec<RowSum> {
-        let refusal = |row: &Vec<u32>| self.model.refusal(&TokenRow::single(row));
-        let mut sums: Vec<RowSum> =
-            rows.iter().map(|row| refusal(row).map_or(Ok(StateSum::default()), Err)).collect();
-        let mut places = sums.iter_mut().zip(rows).filter(|(sum, _)| sum.is_ok()).peekable();
-        // One batch after another: the work within a batch is what the threads share.
-        while places.peek().is_some() {
-            let (mut batch, mut n_tokens) = (Vec::new(), 0);
-            while let Some(place) =
-                places.next_if(|(_, row)| n_tokens == 0 || n_tokens + row.len() <= MAX_BATCH_TOKENS)
-            {
-                n_tokens += place.1.len();
-                batch.push(place);
-            }
-            let tokens: Vec<_> = batch.iter().map(|(_, row)| TokenRow::single(row)).collect();
-            let mut states = &self.model.states(&tokens)[..];
-            for (sum, row) in batch {
-                let (own, others) = states.split_at(row.len() * self.n_dimensions());
-                *sum = Ok(StateSum::of(own, row.len()));
-                states = others;
-            }
+    fn tokens(&self, text: &str) -> tokenizers::Result<tokenizers::Encoding> {
+        if self.lowers_case {
+            return self.tokenizer.encode_fast(text.to_lowercase(), false);
         }
-        sums
+        self.tokenizer.encode_fast(text, false)
     }
 
-    /// The mean state over all rows of a text.
-    fn mean(&self, rows: &[RowSum]) -> Result<Vec<f32>, String> {
-        let mut total = vec![0.0_f64; self.n_dimensions()];
-        let mut n_states = 0;
-        for row in rows {
-            let row = row.as_ref().map_err(String::clone)?;
-            n_states += row.n_states;
-            for (total, value) in total.iter_mut().zip(&row.sum) {
-                *total += value;
-            }
+    /// For each row of tokens what its states become, of every mode.
+    fn pooled(&self, rows: &[Vec<u32>]) -> Vec<RowPooled> {
+        let tokens: Vec<TokenRow<'_>> = rows.iter().map(|row| TokenRow::single(row)).collect();
+        let width = self.model.hidden_size();
+        let of = |states: &[f32]| {
+            self.pooling.iter().map(|mode| Pooled::of(*mode, states, width)).collect()
+        };
+        self.model.map_states(&tokens, of)
+    }
+
+    /// The vector of a text from all its rows.
+    fn vector(&self, rows: &[RowPooled]) -> Result<Vec<f32>, String> {
+        let rows: Vec<&Vec<Pooled>> =
+            rows.iter().map(|row| row.as_ref().map_err(String::clone)).collect::<Result<_, _>>()?;
+        let mut vector = Vec::new();
+        for mode in 0..self.pooling.len() {
+            let together = Pooled::together(rows.iter().map(|row| &row[mode]));
+            vector.extend(together.ok_or("it has no tokens")?);
         }
-        let mean = total.iter().map(|value| value / n_states as f64);
-        Ok(if self.normalizes { to_length_one(mean) } else { to_f32(mean) })
+        for projection in &self.projections {
+            vector = projection.apply(&vector);
+        }
+        let vector = vector.into_iter();
+        Ok(if self.normalizes { to_length_one(vector) } else { to_f32(vector) })
     }
 }
 
-/// The sum over a row, or why the model failed on its batch.
-type RowSum = Result<StateSum, String>;
+/// What a row's states become, or why the model failed on it.
+type RowPooled = Result<Vec<Pooled>, String>;
 
-/// The sum of hidden states.
-#[derive(Default)]
-struct StateSum {
-    sum: Vec<f64>,
-    n_states: usize,
-}
-
-impl StateSum {
-    fn of(states: &[f32], n_states: usize) -> Self {
-        let width = states.len() / n_states;
-        let mut sum = vec![0.0; width];
-        for state in states.chunks(width) {
-            for (sum, &value) in sum.iter_mut().zip(state) {
-                *sum += f64::from(value);
-            }
-        }
-        Self { sum, n_states }
-    }
-}
-
-/// The tensors of a safetensors file, in single precision; those of whole numbers,
-/// which say where things lie, are left out.
-fn tensors(bytes: &[u8]) -> candle_core::Result<BTreeMap<String, Tensor>> {
-    let tensors = candle_core::safetensors::load_buffer(bytes, &Device::Cpu)?;
-    tensors
-        .into_iter()
-        .filter(|(_, tensor)| tensor.dtype().is_float())
-        .map(|(name, tensor)| Ok((name, tensor.to_dtype(DType::F32)?)))
-        .collect()
-}
-
-fn load_tokenizer(path: &Utf8Path) -> Result<(Tokenizer, Frame), EncoderError> {
+/// A tokenizer that neither cuts nor pads, and takes text that spells a special token
+/// for text.
+pub(in crate::nn) fn load_tokenizer(path: &Utf8Path) -> Result<Tokenizer, EncoderError> {
     let bytes = fs_err::read(path).map_err(|error| unreadable(path, &error))?;
     let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|error| unreadable(path, &error))?;
     // The file cuts and pads to its own length, and both would be silent.
     tokenizer.with_padding(None);
     tokenizer.with_truncation(None).map_err(|error| unreadable(path, &error))?;
     tokenizer.set_encode_special_tokens(true);
-    let frame = Frame::of(&tokenizer).map_err(|error| unreadable(path, &error))?;
-    Ok((tokenizer, frame))
+    Ok(tokenizer)
 }
 
 fn to_length_one(values: impl Iterator<Item = f64> + Clone) -> Vec<f32> {
