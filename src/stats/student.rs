@@ -8,6 +8,11 @@ pub fn student_cdf(t: f64, degrees: f64) -> Option<f64> {
     if t.is_nan() || !(0.0 < degrees && degrees.is_finite()) {
         return None;
     }
+    if t * t < degrees {
+        // Near the middle the other end of the fraction is taken, so that no digit is lost.
+        let half = 0.5 * incomplete_beta(0.5, degrees / 2.0, t * t / (degrees + t * t));
+        return Some(0.5 + half.copysign(t));
+    }
     let tail = 0.5 * incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t));
     Some(if t < 0.0 { tail } else { 1.0 - tail })
 }
