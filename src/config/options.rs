@@ -35,7 +35,7 @@ pub struct RunOptions {
     pub segmenter: Option<String>,
 
     /// Who rates pairs of units from 0 to 4: embedding:FOLDER, classifier:FOLDER,
-    /// bertscore:FOLDER[@LAYER], lexical:chrf, lexical:bleu, or judge:MODEL [default:
+    /// `bertscore:FOLDER[@LAYER]`, lexical:chrf, lexical:bleu, or judge:MODEL [default:
     /// lexical:chrf]
     #[arg(long, value_name = "WHO", env = "UNIMATCH_SCORER", help_heading = "Models")]
     pub scorer: Option<String>,
