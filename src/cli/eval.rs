@@ -40,11 +40,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     candidates: Utf8PathBuf,
 
-    /// Who cuts texts into units: sentence, classifier:FOLDER, or judge:MODEL
+    /// Who cuts texts into units: sentence, classifier:FOLDER, distilled:FOLDER, or judge:MODEL
     #[arg(long, value_name = "WHO", default_value = "sentence", env = "UNIMATCH_SEGMENTER")]
     segmenter: String,
 
-    /// Who rates pairs of units: embedding:FOLDER, classifier:FOLDER,
+    /// Who rates pairs of units: embedding:FOLDER, classifier:FOLDER, distilled:FOLDER,
     /// bertscore:FOLDER[@LAYER], lexical:chrf, lexical:bleu, or judge:MODEL
     #[arg(long, value_name = "WHO", default_value = "lexical:chrf", env = "UNIMATCH_SCORER")]
     scorer: String,

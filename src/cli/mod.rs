@@ -5,6 +5,7 @@
 
 mod annotate;
 mod corpus;
+mod distill;
 mod eval;
 mod export;
 mod folders;
@@ -56,6 +57,7 @@ enum Command {
     Corpus(corpus::Args),
     Prompts(prompts::Args),
     Rate(rate::Args),
+    Distill(distill::Args),
     Validate(validate::Args),
     Annotate(annotate::Args),
 }
@@ -114,6 +116,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Corpus(args) => corpus::run(&args),
         Command::Prompts(args) => prompts::run(&args),
         Command::Rate(args) => rate::run(&args),
+        Command::Distill(args) => distill::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Annotate(args) => annotate::run(&args),
     }

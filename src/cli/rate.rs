@@ -41,7 +41,7 @@ pub(super) struct Args {
     #[arg(value_name = "PAIRS")]
     pairs: Utf8PathBuf,
 
-    /// Who rates: embedding:FOLDER, classifier:FOLDER, bertscore:FOLDER[@LAYER],
+    /// Who rates: embedding:FOLDER, classifier:FOLDER, distilled:FOLDER, bertscore:FOLDER[@LAYER],
     /// lexical:chrf, lexical:bleu, or judge:MODEL
     #[arg(long, value_name = "WHO", default_value = "lexical:chrf", env = "UNIMATCH_SCORER")]
     scorer: ScorerName,
@@ -153,7 +153,7 @@ fn measure(name: &ScorerName, cpu: Cpu, pairs: &[UnitPair<'_>]) -> anyhow::Resul
             let matches = BertScore::open(folder, *layer, how)?.matches(pairs).into_iter();
             matches.map(|found| found.map(raw_match)).collect()
         }
-        ScorerName::Classifier(_) => {
+        ScorerName::Classifier(_) | ScorerName::Distilled(_) => {
             bail!("a classifier says what it says as a rating: leave out --raw")
         }
         ScorerName::Chrf => lexical(LexicalMeasure::Chrf),

@@ -29,12 +29,12 @@ pub struct RunOptions {
     #[arg(long, value_name = "WHO", env = "UNIMATCH_CLEANER", help_heading = "Models")]
     pub cleaner: Option<String>,
 
-    /// Who cuts feedback into units: sentence, classifier:FOLDER, or judge:MODEL [default:
-    /// sentence]
+    /// Who cuts feedback into units: sentence, classifier:FOLDER, distilled:FOLDER, or
+    /// judge:MODEL [default: sentence]
     #[arg(long, value_name = "WHO", env = "UNIMATCH_SEGMENTER", help_heading = "Models")]
     pub segmenter: Option<String>,
 
-    /// Who rates pairs of units from 0 to 4: embedding:FOLDER, classifier:FOLDER,
+    /// Who rates pairs of units from 0 to 4: embedding:FOLDER, classifier:FOLDER, distilled:FOLDER,
     /// `bertscore:FOLDER[@LAYER]`, lexical:chrf, lexical:bleu, or judge:MODEL [default:
     /// lexical:chrf]
     #[arg(long, value_name = "WHO", env = "UNIMATCH_SCORER", help_heading = "Models")]

@@ -11,16 +11,17 @@ use crate::{
         local::{LocalBackend, LocalOptions},
         scripted::Scripted,
     },
+    distilled::{DistilledFiles, Kind},
     generate::{Cleaner, JudgeCleaner},
-    nn::{DeviceChoice, WeightType},
+    nn::{DeviceChoice, EncoderPrecision, WeightType},
     prompt::{Library, Prompt, TokenCounter},
     segment::{
-        ClassifierSegmenter, JudgeSegmenter, MarkingSegmenter, SegmentMode, Segmenter,
-        SentenceSegmenter,
+        ClassifierSegmenter, DistilledSegmenter, JudgeSegmenter, MarkingSegmenter, SegmentMode,
+        Segmenter, SentenceSegmenter,
     },
     similarity::{
-        BertScorer, ClassifierScorer, EmbeddingScorer, JudgeMode, JudgeScorer, LexicalScorer,
-        LogitScorer, Scorer,
+        BertScorer, ClassifierScorer, DistilledScorer, EmbeddingScorer, JudgeMode, JudgeScorer,
+        LexicalScorer, LogitScorer, Scorer,
     },
 };
 
@@ -207,6 +208,11 @@ impl Models {
             SegmenterName::Classifier(folder) => {
                 Box::new(ClassifierSegmenter::open(folder, self.machine.cpu)?)
             }
+            SegmenterName::Distilled(folder) => {
+                let files = DistilledFiles::open(folder, Kind::Segmenter)?;
+                let (precision, cpu) = (EncoderPrecision::default(), self.machine.cpu);
+                Box::new(DistilledSegmenter::new(&name.to_string(), &files, precision, cpu)?)
+            }
             SegmenterName::Judge(model) => {
                 let (backend, library) = (self.open(model)?, Arc::clone(library));
                 match judging.segment_mode_for(model) {
@@ -232,6 +238,11 @@ impl Models {
             ScorerName::Embedding(folder) => Box::new(self.embedding(folder)?),
             ScorerName::Classifier(folder) => {
                 Box::new(ClassifierScorer::open(folder, self.machine.cpu)?)
+            }
+            ScorerName::Distilled(folder) => {
+                let files = DistilledFiles::open(folder, Kind::Scorer)?;
+                let (precision, cpu) = (EncoderPrecision::default(), self.machine.cpu);
+                Box::new(DistilledScorer::new(&name.to_string(), &files, precision, cpu)?)
             }
             ScorerName::BertScore { folder, layer } => {
                 Box::new(BertScorer::open(folder, *layer, self.machine.cpu)?)

@@ -31,6 +31,8 @@ pub enum SegmenterName {
     Sentence,
     /// A fine-tuned classifier of tokens.
     Classifier(Utf8PathBuf),
+    /// The segmenter of a folder that `unimatch distill` wrote.
+    Distilled(Utf8PathBuf),
     /// A model.
     Judge(ModelName),
 }
@@ -42,6 +44,8 @@ pub enum ScorerName {
     Embedding(Utf8PathBuf),
     /// A fine-tuned classifier of pairs.
     Classifier(Utf8PathBuf),
+    /// The scorer of a folder that `unimatch distill` wrote.
+    Distilled(Utf8PathBuf),
     /// BERTScore, mapped to 0-4.
     BertScore {
         /// The folder of the encoder.
@@ -130,11 +134,12 @@ impl FromStr for SegmenterName {
         match text.split_once(':') {
             None if text == "sentence" => Ok(Self::Sentence),
             Some(("classifier", path)) if !path.is_empty() => Ok(Self::Classifier(path.into())),
+            Some(("distilled", path)) if !path.is_empty() => Ok(Self::Distilled(path.into())),
             Some(("judge", model)) => model.parse().map(Self::Judge),
             _ => Err(RoleError {
                 role: "segmenter",
                 found: text.to_owned(),
-                known: "sentence, classifier:FOLDER and judge:MODEL",
+                known: "sentence, classifier:FOLDER, distilled:FOLDER and judge:MODEL",
             }),
         }
     }
@@ -145,6 +150,7 @@ impl fmt::Display for SegmenterName {
         match self {
             Self::Sentence => f.write_str("sentence"),
             Self::Classifier(path) => write!(f, "classifier:{path}"),
+            Self::Distilled(path) => write!(f, "distilled:{path}"),
             Self::Judge(model) => write!(f, "judge:{model}"),
         }
     }
@@ -157,6 +163,7 @@ impl FromStr for ScorerName {
         match text.split_once(':') {
             Some(("embedding", path)) if !path.is_empty() => Ok(Self::Embedding(path.into())),
             Some(("classifier", path)) if !path.is_empty() => Ok(Self::Classifier(path.into())),
+            Some(("distilled", path)) if !path.is_empty() => Ok(Self::Distilled(path.into())),
             Some(("bertscore", path)) if !path.is_empty() => Ok(Self::bert_score(path)),
             Some(("lexical", "chrf")) => Ok(Self::Chrf),
             Some(("lexical", "bleu")) => Ok(Self::Bleu),
@@ -164,8 +171,8 @@ impl FromStr for ScorerName {
             _ => Err(RoleError {
                 role: "scorer",
                 found: text.to_owned(),
-                known: "embedding:FOLDER, classifier:FOLDER, bertscore:FOLDER[@LAYER], lexical:chrf, \
-                        lexical:bleu and judge:MODEL",
+                known: "embedding:FOLDER, classifier:FOLDER, distilled:FOLDER, \
+                        bertscore:FOLDER[@LAYER], lexical:chrf, lexical:bleu and judge:MODEL",
             }),
         }
     }
@@ -189,6 +196,7 @@ impl fmt::Display for ScorerName {
         match self {
             Self::Embedding(path) => write!(f, "embedding:{path}"),
             Self::Classifier(path) => write!(f, "classifier:{path}"),
+            Self::Distilled(path) => write!(f, "distilled:{path}"),
             Self::BertScore { folder, layer: Some(layer) } => {
                 write!(f, "bertscore:{folder}@{layer}")
             }
@@ -212,6 +220,7 @@ mod tests {
             "lexical:bleu",
             "judge:local:a.gguf",
             "classifier:models/x+adapter",
+            "distilled:models/mine",
             "bertscore:models/x@5",
             "bertscore:models/x@home",
             "bertscore:models/x",

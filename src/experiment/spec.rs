@@ -11,6 +11,7 @@ use super::{CleanerName, Judging, ModelName, Plan, ScorerName, SegmenterName};
 use crate::{
     agreement::Standing,
     corpus::Corpus,
+    distilled::{DistilledFiles, Kind},
     nn::{
         DeviceChoice, EncoderPrecision, GgufFile, ModelFolder, WeightType, adapted_name,
         adapter_files, base_and_adapter, encoder_files,
@@ -104,6 +105,7 @@ fn of_segmenter(
     Ok(match name {
         SegmenterName::Sentence => json!("sentence"),
         SegmenterName::Classifier(folder) => identities.of_classifier(folder)?,
+        SegmenterName::Distilled(folder) => of_distilled(folder, Kind::Segmenter)?,
         SegmenterName::Judge(model) => json!({
             "judge": identities.of_model(model)?,
             "prompt_digest": roles.library.digest(Purpose::Segmentation)?,
@@ -127,6 +129,7 @@ fn of_scorer(
             "calibration": Calibration::source_digest(folder, None)?.to_hex().as_str(),
         }),
         ScorerName::Classifier(folder) => identities.of_classifier(folder)?,
+        ScorerName::Distilled(folder) => of_distilled(folder, Kind::Scorer)?,
         ScorerName::BertScore { folder, layer } => json!({
             "bertscore": adapted_name(folder),
             "layer": layer,
@@ -157,6 +160,14 @@ fn of_scorer(
     })
 }
 
+fn of_distilled(folder: &Utf8Path, kind: Kind) -> anyhow::Result<Value> {
+    Ok(json!({
+        "distilled": folder.file_name(),
+        "files": DistilledFiles::open(folder, kind)?.digest(),
+        "precision": EncoderPrecision::default().to_string(),
+    }))
+}
+
 /// Whether any text model of a plan runs on this machine.
 fn runs_local_models(plan: &Plan) -> bool {
     let judges = [
@@ -166,7 +177,9 @@ fn runs_local_models(plan: &Plan) -> bool {
         },
         match &plan.segmenter {
             SegmenterName::Judge(model) => Some(model),
-            SegmenterName::Sentence | SegmenterName::Classifier(_) => None,
+            SegmenterName::Sentence
+            | SegmenterName::Classifier(_)
+            | SegmenterName::Distilled(_) => None,
         },
         match &plan.scorer {
             ScorerName::Judge(model) => Some(model),
@@ -174,6 +187,7 @@ fn runs_local_models(plan: &Plan) -> bool {
             | ScorerName::Bleu
             | ScorerName::Embedding(_)
             | ScorerName::Classifier(_)
+            | ScorerName::Distilled(_)
             | ScorerName::BertScore { .. } => None,
         },
     ];

@@ -30,7 +30,9 @@ mod rope;
 mod safetensors;
 mod sampling;
 mod scoring;
+mod tensor_file;
 mod tokenizer;
+pub mod trainable;
 mod weight_type;
 mod weights;
 
@@ -42,8 +44,8 @@ pub use decoder::{Decoder, Logits, Step, Wanted};
 pub use decoder_error::DecoderError;
 pub use device::{DeviceChoice, DeviceError, Devices};
 pub use encoder::{
-    Embedding, EncoderError, EncoderPrecision, LayerEncoder, SentenceEncoder, TokenStates,
-    encoder_files,
+    Embedding, EncoderError, EncoderPrecision, EncoderShape, LayerEncoder, SentenceEncoder,
+    TokenEncoder, TokenStates, encoder_files,
 };
 pub use generation::{
     Crew, Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits, Recipient,
@@ -59,6 +61,7 @@ pub use prefix_cache::{PrefillCount, PrefixCache};
 pub use safetensors::ModelFolder;
 pub use sampling::{FlawedLogits, Sampler, SamplingRules};
 pub use scoring::{NextToken, ScoringError, ScoringJob, score};
+pub use tensor_file::{Coding, TensorFile};
 pub use tokenizer::{SpecialTokens, Tokenizer, TokenizerError};
 pub use weight_type::{WeightType, WeightTypeError};
 pub use weights::{Bytes, ModelError, RawTensor, Weights};

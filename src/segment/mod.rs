@@ -1,6 +1,7 @@
 //! Feedback, cut into units that each make one point.
 
 mod classifier;
+mod distilled;
 mod judge;
 mod marking;
 mod sentence;
@@ -8,6 +9,9 @@ mod stage;
 mod units;
 
 pub use classifier::{ClassifierSegmenter, ClassifierSegmenterError};
+pub use distilled::{
+    DistilledSegmenter, N_SURFACE, Place, PlaceHead, PlaceTokens, TextRows, places, text_rows,
+};
 pub use judge::JudgeSegmenter;
 pub use marking::{MarkingSegmenter, MarkingSegmenterError, SegmentMode};
 pub use sentence::SentenceSegmenter;

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{ScoreError, UnitPair};
+use super::{ScoreError, UnitPair, memory::Generations};
 use crate::nn::{Embedding, SentenceEncoder};
 
 /// The vectors that are kept: of 384 numbers each, about 100 MB.
@@ -102,58 +102,5 @@ impl RememberingEncoder {
         }
         let none = || Err("the encoder gave too few vectors".to_owned());
         vectors.into_iter().map(|vector| vector.unwrap_or_else(none)).collect()
-    }
-}
-
-/// At most so many entries, those used last: when the young ones are half of what
-/// is kept they become old, and those that were old and not used since are gone.
-struct Generations<K, V> {
-    n_kept: usize,
-    young: HashMap<K, V>,
-    old: HashMap<K, V>,
-}
-
-impl<K: std::hash::Hash + Eq + Copy, V: Clone> Generations<K, V> {
-    fn new(n_kept: usize) -> Self {
-        Self { n_kept, young: HashMap::new(), old: HashMap::new() }
-    }
-
-    fn len(&self) -> usize {
-        self.young.len() + self.old.len()
-    }
-
-    fn get(&mut self, key: &K) -> Option<V> {
-        if let Some(value) = self.young.get(key) {
-            return Some(value.clone());
-        }
-        let value = self.old.remove(key)?;
-        self.insert(*key, value.clone());
-        Some(value)
-    }
-
-    fn insert(&mut self, key: K, value: V) {
-        if self.n_kept / 2 <= self.young.len() {
-            self.old = std::mem::take(&mut self.young);
-        }
-        self.old.remove(&key);
-        self.young.insert(key, value);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_used_stays_and_no_more_is_kept_than_asked() {
-        let mut known = Generations::new(8);
-        known.insert(0, "always");
-        for key in 1..100 {
-            known.insert(key, "once");
-            assert_eq!(known.get(&0), Some("always"));
-            assert!(known.len() <= 8);
-        }
-        assert_eq!(known.get(&99), Some("once"));
-        assert_eq!(known.get(&1), None);
     }
 }

@@ -9,6 +9,7 @@ mod clockwork;
 mod corpus;
 mod decoder;
 mod device;
+mod distill;
 mod device_types;
 mod encoder;
 mod families;

@@ -14,6 +14,7 @@ mod pooling;
 mod precision;
 mod relative;
 mod sentence;
+mod tokens;
 mod token_states;
 
 use camino::Utf8PathBuf;
@@ -21,6 +22,7 @@ use camino::Utf8PathBuf;
 pub use precision::EncoderPrecision;
 pub use sentence::{SentenceEncoder, encoder_files};
 pub use token_states::{LayerEncoder, TokenStates};
+pub use tokens::{EncoderShape, TokenEncoder};
 
 pub(in crate::nn) use bert::TokenRow;
 pub(in crate::nn) use body::{Body, BodyConfig};

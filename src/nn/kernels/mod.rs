@@ -140,7 +140,7 @@ pub(super) use file_block::FileBlock;
 pub(super) use float::{Columns, Element, MAX_ROWS as MAX_FLOAT_ROWS, accumulate};
 pub(super) use grid::{Cell, grid};
 pub(super) use integer::{KernelFormat, MAX_ROWS as MAX_INTEGER_ROWS, RowSpan, integer_tile};
-pub(super) use norm::{gelu, gelu_tanh, layer_norm};
+pub(super) use norm::{gelu, gelu_slope, gelu_tanh, layer_norm};
 pub(super) use simd::{LANES, Lanes};
 pub(super) use super_block::{SuperBlock, SuperBlock6};
 pub(super) use vector::{

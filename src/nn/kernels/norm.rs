@@ -26,6 +26,12 @@ per_cpu! {
 }
 
 per_cpu! {
+    /// The slope of [`gelu`]: `(1 + erf(x / sqrt(2))) / 2 + x * exp(-x^2 / 2) / sqrt(2 * pi)`
+    /// for each number of a row.
+    pub(in crate::nn) fn gelu_slope(row: &mut [f32]) = gelu_slope_any;
+}
+
+per_cpu! {
     /// [`gelu`] by its approximation with a hyperbolic tangent:
     /// `x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2`.
     pub(in crate::nn) fn gelu_tanh(row: &mut [f32]) = gelu_tanh_any;
@@ -112,6 +118,28 @@ fn gelu_lanes<S: Simd>(simd: S, values: &Lanes) -> Lanes {
     let error = erf(simd, simd.mul(x, simd.splat(std::f32::consts::FRAC_1_SQRT_2)));
     let half = simd.mul(x, simd.splat(0.5));
     simd.store(simd.fused(half, error, half))
+}
+
+#[inline(always)]
+fn gelu_slope_any<S: Simd>(simd: S, row: &mut [f32]) {
+    let (whole, rest) = row.as_chunks_mut::<LANES>();
+    for values in whole {
+        *values = gelu_slope_lanes(simd, values);
+    }
+    let last = gelu_slope_lanes(simd, &padded(rest));
+    rest.copy_from_slice(&last[..rest.len()]);
+}
+
+#[inline(always)]
+fn gelu_slope_lanes<S: Simd>(simd: S, values: &Lanes) -> Lanes {
+    // One by the square root of two pi.
+    const FACTOR: f32 = 0.398_942_3;
+    let x = simd.load(values);
+    let half = simd.splat(0.5);
+    let error = erf(simd, simd.mul(x, simd.splat(std::f32::consts::FRAC_1_SQRT_2)));
+    let density = exp(simd, simd.mul(simd.mul(x, x), simd.splat(-0.5)));
+    let below = simd.fused(half, error, half);
+    simd.store(simd.fused(simd.mul(x, simd.splat(FACTOR)), density, below))
 }
 
 #[inline(always)]
@@ -210,6 +238,18 @@ mod tests {
             let expected = x * (1.0 + true_erf(x / 2.0_f64.sqrt())) / 2.0;
             let error = (f64::from(ours) - expected).abs();
             assert!(error <= 3e-7 * x.abs().max(1.0), "{x}: {ours} and {expected}");
+        }
+    }
+
+    #[test]
+    fn the_slope_of_the_gelu_is_what_its_values_rise_by() {
+        let row: Vec<f32> = (-6_000..=6_003).map(|i| i as f32 / 1000.0).collect();
+        let ours = on_all_levels(&row, gelu_slope);
+        let exact = |x: f64| x * (1.0 + true_erf(x / 2.0_f64.sqrt())) / 2.0;
+        for (&x, &ours) in row.iter().zip(&ours) {
+            let x = f64::from(x);
+            let expected = (exact(x + 1e-5) - exact(x - 1e-5)) / 2e-5;
+            assert!((f64::from(ours) - expected).abs() < 1e-6, "{x}: {ours} and {expected}");
         }
     }
 
