@@ -248,7 +248,13 @@ mod tests {
         let exact = |x: f64| x * (1.0 + true_erf(x / 2.0_f64.sqrt())) / 2.0;
         for (&x, &ours) in row.iter().zip(&ours) {
             let x = f64::from(x);
-            let expected = (exact(x + 1e-5) - exact(x - 1e-5)) / 2e-5;
+            // Further out the series of `true_erf` has too few digits for a difference.
+            let expected = if x.abs() < 3.0 {
+                (exact(x + 1e-5) - exact(x - 1e-5)) / 2e-5
+            } else {
+                let density = (-x * x / 2.0).exp() / std::f64::consts::TAU.sqrt();
+                f64::midpoint(1.0, true_erf(x / 2.0_f64.sqrt())) + x * density
+            };
             assert!((f64::from(ours) - expected).abs() < 1e-6, "{x}: {ours} and {expected}");
         }
     }
