@@ -1,6 +1,7 @@
 //! What is wrong with a file of annotations, and where.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value;
 
 use crate::text::unquoted_reason;
 
@@ -51,4 +52,13 @@ pub(super) fn json_lines<T: serde::de::DeserializeOwned>(
             Ok((number, value))
         })
         .collect()
+}
+
+/// A text, or a number as one.
+pub(super) fn plain(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
 }

@@ -9,17 +9,13 @@ use serde_json::Value;
 use super::SimilarityCard;
 use crate::run::write_atomically;
 
-/// The cards that come with the program.
-const SHIPPED: [(&str, &str); 0] = [];
-
 /// The name by which a card and a run find each other: a hash of all that the ratings of
 /// a scorer depend on, as `run.json` has it under `scorer`.
 pub fn scorer_key(spec: &Value) -> String {
     blake3::hash(spec.to_string().as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Cards by the key of their scorer: those in a folder, and those that come with the
-/// program. A card in the folder goes before one that came with the program.
+/// Cards by the key of their scorer.
 #[derive(Clone, Debug, Default)]
 pub struct Cards {
     by_key: BTreeMap<String, Standing>,
@@ -61,16 +57,13 @@ impl Standing {
 }
 
 impl Cards {
-    /// Those that come with the program, and those in `folder` if it is there.
+    /// Those in `folder`, if it is there.
     ///
     /// # Errors
     ///
     /// If a file in the folder that ends in `.json` is no card; the message names it.
     pub fn load(folder: Option<&Utf8Path>) -> anyhow::Result<Self> {
         let mut cards = Self::default();
-        for (name, text) in SHIPPED {
-            cards.add(text, name)?;
-        }
         if let Some(folder) = folder.filter(|folder| folder.is_dir()) {
             let mut paths: Vec<Utf8PathBuf> = Vec::new();
             for entry in folder.read_dir_utf8()? {

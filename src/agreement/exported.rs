@@ -97,6 +97,7 @@ fn pair(line: Line, ratings: &BTreeMap<String, u8>, raters: &[String]) -> PairAn
     let Line { id, draft, paragraph, kind, a, b, .. } = line;
     PairAnnotation {
         id,
+        student: None,
         draft: Some(draft),
         paragraph: Some(paragraph),
         kind: Some(kind),

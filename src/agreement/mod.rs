@@ -36,7 +36,7 @@ pub use raters::RaterFigures;
 pub use segmentation_card::{
     SegmentationCard, SegmentationCardOptions, SegmenterEffect, segmentation_card,
 };
-pub use segmentation_figures::SegmentationFigures;
+pub use segmentation_figures::{SegmentationFigures, segmentation_figures};
 pub use segmentations_file::{TextAnnotation, load_segmentations};
 pub use similarity_card::{
     AnnotationsNote, BootstrapNote, CalibrationBin, CalibrationFigures, LevelFigures, Other,

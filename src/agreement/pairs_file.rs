@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     AnnotationError,
-    annotation_error::{json_lines, read},
+    annotation_error::{json_lines, plain, read},
     csv_rows::{Row, is_csv, rows},
 };
 
@@ -17,6 +17,8 @@ use super::{
 pub struct PairAnnotation {
     /// Its name, which no other pair of the file has.
     pub id: String,
+    /// Whose essay the units speak of, where it is not said by the draft.
+    pub student: Option<String>,
     /// The draft that the units speak of.
     pub draft: Option<String>,
     /// The paragraph of the draft.
@@ -41,9 +43,10 @@ impl PairAnnotation {
         given.iter().sum::<f64>() / given.len() as f64
     }
 
-    /// What pairs are drawn together by: the paragraph, else the draft, else the pair.
+    /// What pairs are drawn together by: the paragraph of a draft or of a student, else
+    /// the draft or the student, else the pair.
     pub fn group(&self) -> String {
-        match (&self.draft, &self.paragraph) {
+        match (self.draft.as_ref().or(self.student.as_ref()), &self.paragraph) {
             (Some(draft), Some(paragraph)) => format!("{draft}#{paragraph}"),
             (Some(one), None) | (None, Some(one)) => one.clone(),
             (None, None) => format!("pair {}", self.id),
@@ -55,6 +58,7 @@ impl PairAnnotation {
 #[serde(deny_unknown_fields)]
 struct WirePair {
     id: Value,
+    student: Option<Value>,
     draft: Option<String>,
     paragraph: Option<Value>,
     kind: Option<String>,
@@ -67,8 +71,8 @@ struct WirePair {
 
 /// Loads pairs from JSON lines or CSV, as the name of the file says.
 ///
-/// JSON: `{"id", "draft", "paragraph", "kind", "a", "b", "ratings": [0, 1]}`, of which
-/// `draft`, `paragraph` and `kind` may be missing; `raters` may name those who gave the
+/// JSON: `{"id", "student", "draft", "paragraph", "kind", "a", "b", "ratings": [0, 1]}`, of
+/// which `student`, `draft`, `paragraph` and `kind` may be missing; `raters` may name those who gave the
 /// ratings, in their order. CSV: columns of these names, and for each rater a column that
 /// begins with `rating`, blank where there is none.
 ///
@@ -123,29 +127,22 @@ fn from_json(path: &Utf8Path, text: &str) -> Result<Vec<(usize, PairAnnotation)>
             names.iter().map(|name| given.get(name).copied().flatten()).collect()
         };
         let id = plain(&wire.id).ok_or_else(|| fault("field id is neither text nor number"))?;
-        let paragraph = match &wire.paragraph {
-            None => None,
-            Some(value) => Some(
-                plain(value).ok_or_else(|| fault("field paragraph is neither text nor number"))?,
-            ),
+        let optional = |value: &Option<Value>, reason: &str| match value {
+            None => Ok(None),
+            Some(value) => plain(value).map(Some).ok_or_else(|| fault(reason)),
         };
+        let student = optional(&wire.student, "field student is neither text nor number")?;
+        let paragraph = optional(&wire.paragraph, "field paragraph is neither text nor number")?;
         let WirePair { draft, kind, a, b, .. } = wire;
         let raters = names.clone();
-        pairs.push((line, PairAnnotation { id, draft, paragraph, kind, a, b, ratings, raters }));
+        let pair = PairAnnotation { id, student, draft, paragraph, kind, a, b, ratings, raters };
+        pairs.push((line, pair));
     }
     Ok(pairs)
 }
 
-fn plain(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
-}
-
 fn from_csv(path: &Utf8Path, text: &str) -> Result<Vec<(usize, PairAnnotation)>, AnnotationError> {
-    const FIELDS: [&str; 6] = ["id", "draft", "paragraph", "kind", "a", "b"];
+    const FIELDS: [&str; 7] = ["id", "student", "draft", "paragraph", "kind", "a", "b"];
     let is_known = |column: &str| FIELDS.contains(&column) || column.starts_with("rating");
     let (columns, rows) = rows(path, text, &["id", "a", "b"], is_known)?;
     let raters: Vec<String> =
@@ -166,6 +163,7 @@ fn from_csv(path: &Utf8Path, text: &str) -> Result<Vec<(usize, PairAnnotation)>,
         let cell = |column: &str| row.cells.get(column).cloned();
         let pair = PairAnnotation {
             id: row.needed(path, "id")?,
+            student: cell("student"),
             draft: cell("draft"),
             paragraph: cell("paragraph"),
             kind: cell("kind"),
@@ -193,6 +191,8 @@ pub fn write_pairs(pairs: &[PairAnnotation]) -> Result<String, serde_json::Error
 struct WirePairOut<'a> {
     id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    student: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     draft: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     paragraph: Option<Value>,
@@ -210,6 +210,7 @@ impl<'a> WirePairOut<'a> {
         let number = |text: &String| text.parse::<u64>().map_or_else(|_| json!(text), |n| json!(n));
         Self {
             id: &pair.id,
+            student: pair.student.as_deref(),
             draft: pair.draft.as_deref(),
             paragraph: pair.paragraph.as_ref().map(number),
             kind: pair.kind.as_deref(),

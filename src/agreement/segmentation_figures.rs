@@ -78,6 +78,19 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
     (0.0 < whole).then(|| part / whole)
 }
 
+/// The figures of some texts, each with its reference and its hypothesis; windows of `k`
+/// words.
+///
+/// # Panics
+///
+/// As [`window_diff`].
+pub fn segmentation_figures(texts: &[(Boundaries, Boundaries)], k: usize) -> SegmentationFigures {
+    let compared = |(group, (reference, hypothesis)): (usize, &(Boundaries, Boundaries))| {
+        compare(reference, hypothesis, k, group)
+    };
+    figures(&texts.iter().enumerate().map(compared).collect::<Vec<_>>())
+}
+
 /// The figures of some texts.
 pub(super) fn figures(texts: &[TextCounts]) -> SegmentationFigures {
     let sum = |count: fn(&TextCounts) -> usize| texts.iter().map(count).sum::<usize>();

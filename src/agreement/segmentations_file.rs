@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     AnnotationError,
-    annotation_error::{json_lines, read},
+    annotation_error::{json_lines, plain, read},
     csv_rows::{is_csv, rows},
 };
 use crate::segment::Segmentation;
@@ -18,6 +18,8 @@ use crate::segment::Segmentation;
 pub struct TextAnnotation {
     /// Its name, which no other text of the file has.
     pub id: String,
+    /// Whose essay it speaks of.
+    pub student: Option<String>,
     /// Who wrote it, as `instructor`.
     pub source: Option<String>,
     /// The text.
@@ -33,6 +35,7 @@ const DELIMITER: &str = "$$";
 #[serde(deny_unknown_fields)]
 struct WireText {
     id: Value,
+    student: Option<Value>,
     source: Option<String>,
     text: String,
     segmented: Value,
@@ -40,9 +43,9 @@ struct WireText {
 
 /// Loads texts from JSON lines or CSV, as the name of the file says.
 ///
-/// JSON: `{"id", "source", "text", "segmented"}`: `segmented` is the text with `$$` at
+/// JSON: `{"id", "student", "source", "text", "segmented"}`: `segmented` is the text with `$$` at
 /// each cut, which may also stand at the end, or a list of such texts, one of each
-/// annotator; `source` may be missing. CSV: columns of these names, and for several
+/// annotator; `student` and `source` may be missing. CSV: columns of these names, and for several
 /// annotators several columns that begin with `segmented`.
 ///
 /// # Errors
@@ -57,7 +60,7 @@ pub fn load_segmentations(path: &Utf8Path) -> Result<Vec<TextAnnotation>, Annota
     }
     let mut lines: BTreeMap<String, usize> = BTreeMap::new();
     let mut texts = Vec::new();
-    for Wire { line, id, source, text, segmented } in wires {
+    for Wire { line, id, student, source, text, segmented } in wires {
         let fault = |reason: String| AnnotationError::at(path, line, reason);
         if let Some(first) = lines.insert(id.clone(), line) {
             return Err(fault(format!("the id is that of line {first}: give each text its own")));
@@ -70,7 +73,7 @@ pub fn load_segmentations(path: &Utf8Path) -> Result<Vec<TextAnnotation>, Annota
         }
         let cut = |copy: &String| cut(&text, copy).map_err(&fault);
         let segmentations = segmented.iter().map(cut).collect::<Result<_, _>>()?;
-        texts.push(TextAnnotation { id, source, text, segmentations });
+        texts.push(TextAnnotation { id, student, source, text, segmentations });
     }
     Ok(texts)
 }
@@ -78,6 +81,7 @@ pub fn load_segmentations(path: &Utf8Path) -> Result<Vec<TextAnnotation>, Annota
 struct Wire {
     line: usize,
     id: String,
+    student: Option<String>,
     source: Option<String>,
     text: String,
     segmented: Vec<String>,
@@ -85,12 +89,14 @@ struct Wire {
 
 fn from_json(path: &Utf8Path, text: &str) -> Result<Vec<Wire>, AnnotationError> {
     let wires: Vec<(usize, WireText)> = json_lines(path, text)?;
-    let wire = |(line, WireText { id, source, text, segmented }): (usize, WireText)| {
+    let wire = |(line, WireText { id, student, source, text, segmented }): (usize, WireText)| {
         let fault = |reason: &str| AnnotationError::at(path, line, reason);
-        let id = match id {
-            Value::String(id) => id,
-            Value::Number(id) => id.to_string(),
-            _ => return Err(fault("field id is neither text nor number")),
+        let id = plain(&id).ok_or_else(|| fault("field id is neither text nor number"))?;
+        let student = match &student {
+            None => None,
+            Some(student) => Some(
+                plain(student).ok_or_else(|| fault("field student is neither text nor number"))?,
+            ),
         };
         let copies = match segmented {
             Value::Array(copies) => copies,
@@ -101,14 +107,14 @@ fn from_json(path: &Utf8Path, text: &str) -> Result<Vec<Wire>, AnnotationError> 
             _ => Err(fault("field segmented is neither a text nor a list of texts")),
         };
         let segmented = copies.into_iter().map(copy).collect::<Result<_, _>>()?;
-        Ok(Wire { line, id, source, text, segmented })
+        Ok(Wire { line, id, student, source, text, segmented })
     };
     wires.into_iter().map(wire).collect()
 }
 
 fn from_csv(path: &Utf8Path, text: &str) -> Result<Vec<Wire>, AnnotationError> {
     let is_known = |column: &str| {
-        ["id", "source", "text"].contains(&column) || column.starts_with("segmented")
+        ["id", "student", "source", "text"].contains(&column) || column.starts_with("segmented")
     };
     let (columns, rows) = rows(path, text, &["id", "text"], is_known)?;
     let copies: Vec<&String> =
@@ -118,6 +124,7 @@ fn from_csv(path: &Utf8Path, text: &str) -> Result<Vec<Wire>, AnnotationError> {
             Ok(Wire {
                 line: row.line,
                 id: row.needed(path, "id")?,
+                student: row.cells.get("student").cloned(),
                 source: row.cells.get("source").cloned(),
                 text: row.needed(path, "text")?,
                 segmented: copies.iter().filter_map(|name| row.cells.get(*name)).cloned().collect(),

@@ -1,6 +1,9 @@
 //! `unimatch distill`: trains a small model that rates or cuts.
 
-use std::io::{self, Write};
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
 
 use camino::Utf8PathBuf;
 use candle_core::Device;
@@ -25,7 +28,7 @@ Examples:
 A line of rated pairs is {\"id\": \"7\", \"draft\": \"...\", \"paragraph\": 3, \"kind\": \"natural\", \"a\": \"...\",
 \"b\": \"...\", \"ratings\": [3, 4]}; a line of cut texts is {\"id\": \"7-a\", \"source\": \"instructor\",
 \"text\": \"...\", \"segmented\": \"...$$...$$\"}. Whose a line is says `student`, else `draft`, else the id up to
-its first `-`; no student may be in both files. The same command goes on with a training that was
+its first `-`; no student may be in both files. CSV files as of `unimatch validate` serve too. The same command goes on with a training that was
 killed. The folder then serves as `--scorer distilled:FOLDER` or `--segmenter distilled:FOLDER`.";
 
 /// Train a small scorer or segmenter on rated pairs or cut texts.
@@ -141,17 +144,16 @@ fn over<H>(mut settings: Settings<H>, options: &Options) -> Settings<H> {
 fn print(report: &Report) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     for (index, figures) in report.folds.iter().enumerate() {
-        writeln!(out, "fold {}: {}", index + 1, line(figures))?;
+        writeln!(out, "fold {}: {}", index + 1, line(&figures.by_name))?;
     }
     if !report.folds.is_empty() {
-        let mean = Figures { chosen: 0.0, by_name: report.mean_over_folds.clone() };
-        writeln!(out, "mean over folds: {}", line(&mean))?;
+        writeln!(out, "mean over folds: {}", line(&report.mean_over_folds))?;
     }
     if let Some(figures) = &report.trained {
-        writeln!(out, "dev, as trained: {}", line(figures))?;
+        writeln!(out, "dev, as trained: {}", line(&figures.by_name))?;
     }
     if let Some(figures) = &report.written {
-        writeln!(out, "dev, as written: {}", line(figures))?;
+        writeln!(out, "dev, as written: {}", line(&figures.by_name))?;
     }
     if let Some(epoch) = report.epoch {
         writeln!(out, "weights of epoch {epoch}")?;
@@ -159,8 +161,8 @@ fn print(report: &Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn line(figures: &Figures) -> String {
-    let figures = figures.by_name.iter().map(|(name, value)| format!("{name} {value:.4}"));
+fn line(figures: &BTreeMap<String, f64>) -> String {
+    let figures = figures.iter().map(|(name, value)| format!("{name} {value:.4}"));
     figures.collect::<Vec<_>>().join(", ")
 }
 
@@ -201,7 +203,8 @@ impl Watch for Bar {
     fn epoch(&self, epoch: usize, loss: f64, figures: &Figures) {
         self.with(|bar| {
             let prefix = bar.as_ref().map(ProgressBar::prefix).unwrap_or_default();
-            let line = format!("{prefix}, epoch {epoch}: loss {loss:.4}, {}\n", line(figures));
+            let line =
+                format!("{prefix}, epoch {epoch}: loss {loss:.4}, {}\n", line(&figures.by_name));
             let write = || {
                 // Nothing is left to be told where standard error itself is closed.
                 let _ = io::stderr().lock().write_all(line.as_bytes());

@@ -149,7 +149,7 @@ fn measure(name: &ScorerName, cpu: Cpu, pairs: &[UnitPair<'_>]) -> anyhow::Resul
             cosines.map(|cosine| cosine.map(raw_cosine)).collect()
         }
         ScorerName::BertScore { folder, layer } => {
-            let how = (EncoderPrecision::default(), Cpu::detect());
+            let how = (EncoderPrecision::default(), cpu);
             let matches = BertScore::open(folder, *layer, how)?.matches(pairs).into_iter();
             matches.map(|found| found.map(raw_match)).collect()
         }

@@ -3,6 +3,8 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
+use crate::text::line_at;
+
 /// Every setting of a run. The same names serve as flags (`--max-new-tokens`),
 /// as variables (`UNIMATCH_MAX_NEW_TOKENS`) and in a file (`max-new-tokens = 250`).
 /// A flag goes before a variable, a variable before the file, the file before
@@ -168,9 +170,7 @@ impl RunOptions {
     pub fn load(path: &Utf8Path) -> anyhow::Result<Self> {
         let text = fs_err::read_to_string(path)?;
         toml::from_str(&text).map_err(|error| {
-            let line = error.span().map_or(0, |span| {
-                1 + text.as_bytes()[..span.start].iter().filter(|&&byte| byte == b'\n').count()
-            });
+            let line = error.span().map_or(0, |span| line_at(text.as_bytes(), span.start));
             anyhow::anyhow!("{path}, line {line}: {}", error.message().trim_end())
         })
     }

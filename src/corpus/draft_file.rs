@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::error::Category;
 
 use super::wire::{Content, FieldError, WireDraft};
+use crate::text::line_at;
 
 /// What is wrong with a draft's file. No message quotes an essay.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -91,9 +92,7 @@ pub(super) fn parse_draft_file(bytes: &[u8]) -> Result<DraftFile, DraftFileError
 /// that is not UTF-8.
 pub(super) fn parse_text(bytes: &[u8]) -> Result<&str, usize> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    str::from_utf8(bytes).map_err(|error| {
-        1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count()
-    })
+    str::from_utf8(bytes).map_err(|error| line_at(bytes, error.valid_up_to()))
 }
 
 impl From<FieldError> for DraftFileError {

@@ -66,7 +66,11 @@ impl Origin {
         let limits = folder.join("sentence_bert_config.json");
         let limit = if limits.exists() { json(&limits)?["max_seq_length"].as_u64() } else { None };
         let limit = limit.or_else(|| config["max_position_embeddings"].as_u64());
-        let max_tokens = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(0);
+        let max_tokens = limit.and_then(|limit| usize::try_from(limit).ok());
+        let max_tokens = max_tokens.ok_or_else(|| DistillError::File {
+            path: folder.join("config.json"),
+            reason: "`max_position_embeddings` does not say how many tokens are read".to_owned(),
+        })?;
         let tokenizer = fs_err::read(folder.join(TOKENIZER))?;
         Ok(Self { path, tensors, prefix, config, max_tokens, tokenizer })
     }

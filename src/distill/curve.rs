@@ -17,7 +17,8 @@ pub(super) fn csv(course: &Course) -> String {
     for (index, loss) in course.losses.iter().enumerate() {
         let is_end = (index + 1).is_multiple_of(course.n_batches);
         let figures = course.figures.get((index + 1) / course.n_batches - usize::from(is_end));
-        let dev = figures.filter(|_| is_end).map(|it| format!("{:.6}", it.chosen));
+        let dev = figures.filter(|_| is_end).and_then(|figures| figures.chosen);
+        let dev = dev.map(|chosen| format!("{chosen:.6}"));
         // Writing to a text cannot fail.
         let _ = writeln!(text, "{},{loss:.6},{}", index + 1, dev.unwrap_or_default());
     }
@@ -37,14 +38,15 @@ pub(super) fn svg(course: &Course, title: &str) -> String {
     let points = (0..course.losses.len())
         .map(|index| format!("{:.1},{:.1}", x(index as f64 + 1.0), y(smooth(index) / top)));
     let points: Vec<String> = points.collect();
-    let ends = course.figures.iter().enumerate().map(|(epoch, figures)| {
-        let (x, y) = (x(((epoch + 1) * course.n_batches) as f64), y(figures.chosen));
-        format!(
+    let ends = course.figures.iter().enumerate().filter_map(|(epoch, figures)| {
+        let chosen = figures.chosen?;
+        let (x, y) = (x(((epoch + 1) * course.n_batches) as f64), y(chosen));
+        Some(format!(
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"#c2410c\"/><text x=\"{x:.1}\" \
              y=\"{:.1}\" text-anchor=\"middle\" fill=\"#c2410c\">{:.3}</text>\n",
             y - 9.0,
-            figures.chosen
-        )
+            chosen
+        ))
     });
     let ends: String = ends.collect();
     let (left, right, low, high) = (MARGIN, WIDTH - MARGIN, y(0.0), y(1.0));
@@ -72,7 +74,7 @@ mod tests {
         let figures = |chosen| Figures { chosen, by_name: [].into() };
         let course = Course {
             losses: vec![2.0, 1.5, 1.0, 0.5],
-            figures: vec![figures(0.5), figures(0.75)],
+            figures: vec![figures(Some(0.5)), figures(Some(0.75))],
             kept: 1,
             n_batches: 2,
         };

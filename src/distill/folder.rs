@@ -1,12 +1,10 @@
 //! What a training reads, and the folder that it writes.
 
-use std::collections::BTreeMap;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 
 use super::{
-    DistillError, Figures, Report, Settings,
+    DistillError, Report, Settings,
     base::{Base, insert},
     checkpoint::Checkpoint,
     curve,
@@ -136,35 +134,23 @@ impl Out {
     /// but for the checkpoint's removal.
     pub(super) fn finish(
         &self,
-        base: &Base,
-        own: &[u8],
-        course: Option<Course>,
-        written: Option<Figures>,
-        (settings, paths): (&str, &Paths<'_>),
-    ) -> Result<Report, DistillError> {
+        (base, own): (&Base, &[u8]),
+        course: &Course,
+        report: &Report,
+        settings: &str,
+    ) -> Result<(), DistillError> {
         let kind = self.kind;
-        let course = course.ok_or_else(|| DistillError::Settings("no course".to_owned()))?;
-        let report = Report {
-            version: env!("CARGO_PKG_VERSION"),
-            trained: course.figures.get(course.kept).filter(|_| written.is_some()).cloned(),
-            written,
-            epoch: Some(course.kept + 1),
-            folds: Vec::new(),
-            mean_over_folds: BTreeMap::new(),
-            data: paths.digests()?,
-        };
         let mut text =
-            serde_json::to_string_pretty(&report).map_err(|error| settings_error(&error))?;
+            serde_json::to_string_pretty(report).map_err(|error| settings_error(&error))?;
         text.push('\n');
         let write = |name: &str, bytes: &[u8]| write_atomically(&self.folder.join(name), bytes);
         write(BASE, &base.bytes)?;
         write(TOKENIZER, &base.tokenizer)?;
         write(&format!("{kind}.toml"), settings.as_bytes())?;
-        write(&format!("{kind}.csv"), curve::csv(&course).as_bytes())?;
-        write(&format!("{kind}.svg"), curve::svg(&course, &format!("{kind}")).as_bytes())?;
+        write(&format!("{kind}.csv"), curve::csv(course).as_bytes())?;
+        write(&format!("{kind}.svg"), curve::svg(course, &kind.to_string()).as_bytes())?;
         write(&format!("{kind}.json"), text.as_bytes())?;
         write(kind.file_name(), own)?;
-        Checkpoint::remove(&self.checkpoint())?;
-        Ok(report)
+        Checkpoint::remove(&self.checkpoint())
     }
 }

@@ -2,25 +2,15 @@
 //!
 //! # Data
 //!
-//! A line of a file of rated pairs is an object:
+//! Files of annotations, as `unimatch validate` reads them: rated pairs
+//! ([`load_pairs`](crate::agreement::load_pairs)) and cut texts
+//! ([`load_segmentations`](crate::agreement::load_segmentations)). Of several raters the
+//! mean is learnt, of several cuts of a text the first. `kind` may be anything; figures
+//! are given with and without the kinds that begin with `variant`.
 //!
-//! ```json
-//! {"id": "7", "draft": "Batch_1_..._ID0017", "paragraph": 3, "kind": "natural",
-//!  "a": "Say why.", "b": "Give a reason.", "ratings": [3, 4]}
-//! ```
-//!
-//! `ratings` are one or more raters' integers from 0 to 4; the model learns their mean.
-//! `kind` may be anything; figures are given with and without the kinds that begin with
-//! `variant`. A line of a file of cut texts is
-//!
-//! ```json
-//! {"id": "7-a", "source": "instructor", "text": "Good. But why?", "segmented": "Good.$$ But why?$$"}
-//! ```
-//!
-//! where `segmented` without its `$$` is `text`. What is tried out on is never what was
-//! learnt from: students are kept apart. Whose a line is says `student`, else the
-//! student in the name of the `draft`, else the draft, else the `id` up to its first
-//! `-`. Other fields are ignored. Blank lines are passed over.
+//! What is tried out on is never what was learnt from: students are kept apart. Whose a
+//! line is says `student`, else the student in the name of the `draft`, else the draft,
+//! else the `id` up to its first `-`.
 
 mod base;
 mod batches;
@@ -28,38 +18,39 @@ mod checkpoint;
 mod curve;
 mod figures;
 mod folder;
-mod lines;
 mod marked;
 mod model;
 mod pairs;
 mod scorer;
 mod segmenter;
 mod settings;
+mod task;
 mod tower;
 mod training;
 
 pub use figures::Figures;
 pub use marked::{MarkedText, load_marked};
-pub use model::{Distilled, Report, distill_scorer, distill_segmenter};
-pub use pairs::{RatedPair, load_pairs};
+pub use model::{distill_scorer, distill_segmenter};
+pub use pairs::{RatedPair, load_rated};
 pub use settings::{
     Decay, EncoderSettings, Keep, ScorerHead, ScorerSettings, SegmenterHead, SegmenterSettings,
     Settings, StepSettings,
 };
-pub use training::{Silent, Watch};
+pub use task::{Distilled, Report};
+pub use training::Watch;
 
 use camino::Utf8PathBuf;
 
-use crate::{
-    distilled::DistilledError,
-    nn::{DeviceError, ModelError},
-};
+use crate::{agreement::AnnotationError, distilled::DistilledError, nn::ModelError};
 
 /// Why no model was trained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DistillError {
-    /// A line of the data cannot be used.
+    /// The data cannot be used.
+    #[error(transparent)]
+    Data(#[from] AnnotationError),
+    /// A line of the settings cannot be used.
     #[error("{path}, line {line}: {reason}")]
     Line {
         /// The file.
@@ -92,7 +83,4 @@ pub enum DistillError {
     /// What was made cannot be read back.
     #[error(transparent)]
     Distilled(#[from] DistilledError),
-    /// There is no such device.
-    #[error(transparent)]
-    Device(#[from] DeviceError),
 }

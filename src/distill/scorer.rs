@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use candle_core::{D, Device, Result, Tensor};
+use candle_core::{D, Result, Tensor};
 
 use super::{
-    DistillError, Figures, RatedPair, ScorerHead, ScorerSettings,
-    base::{Base, Origin},
-    batches, figures,
+    DistillError, Figures, RatedPair, ScorerHead, ScorerSettings, batches, figures,
+    task::Setup,
     tower::{Ground, Rows, Tower},
     training::Lesson,
 };
@@ -44,10 +43,11 @@ struct Pair<'a> {
 impl<'a> PairLesson<'a> {
     pub(super) fn new(
         settings: &'a ScorerSettings,
-        (origin, base): (&Origin, &Base),
+        setup: &Setup<'_>,
         [learnt, tried]: [&[&'a RatedPair]; 2],
-        (parameters, device): (&mut Parameters, &Device),
+        parameters: &mut Parameters,
     ) -> std::result::Result<Self, DistillError> {
+        let Setup { origin, base, device, .. } = setup;
         let tower = Tower::new(origin, &settings.encoder, &settings.steps, (parameters, device))?;
         let ScorerHead { features, hidden, .. } = &settings.head;
         let head = PairHead { features: features.clone(), hidden: *hidden };

@@ -1,17 +1,16 @@
 //! A segmenter in training.
 
-use candle_core::{Device, Result, Tensor};
+use candle_core::{Result, Tensor};
 
 use super::{
-    DistillError, Figures, MarkedText, SegmenterSettings,
-    base::{Base, Origin},
-    batches, figures,
+    DistillError, Figures, MarkedText, SegmenterSettings, batches, figures,
+    task::Setup,
     tower::{Ground, Tower},
     training::Lesson,
 };
 use crate::{
     nn::trainable::{Noise, Parameters, dropout, gelu, linear},
-    segment::{N_SURFACE, PlaceHead, TextRows, text_rows},
+    segment::{N_SURFACE, PlaceHead, Segmentation, TextRows, text_rows},
 };
 
 /// Texts of a batch where nothing is learnt.
@@ -40,10 +39,11 @@ struct Text<'a> {
 impl<'a> CutLesson<'a> {
     pub(super) fn new(
         settings: &'a SegmenterSettings,
-        (origin, base): (&Origin, &Base),
+        setup: &Setup<'_>,
         [learnt, tried]: [&[&'a MarkedText]; 2],
-        (parameters, device): (&mut Parameters, &Device),
+        parameters: &mut Parameters,
     ) -> std::result::Result<Self, DistillError> {
+        let Setup { origin, base, device, .. } = setup;
         let tower = Tower::new(origin, &settings.encoder, &settings.steps, (parameters, device))?;
         let width = PlaceHead::width(base.encoder.hidden_size());
         let (hidden, rate) = (settings.head.hidden, settings.steps.head_rate);
@@ -55,11 +55,11 @@ impl<'a> CutLesson<'a> {
             texts
                 .iter()
                 .map(|text| {
-                    let rows =
-                        text_rows(&base.encoder, &text.text).map_err(DistillError::Settings)?;
+                    let rows = text_rows(base.encoder.reader(), &text.text)
+                        .map_err(DistillError::Settings)?;
                     let is_cut = rows.places.iter().map(|place| {
                         let gap = place.end..=place.after.start;
-                        text.cuts.iter().any(|cut| gap.contains(cut))
+                        text.cut.ends().iter().any(|cut| gap.contains(cut))
                     });
                     let (is_cut, first_row) = (is_cut.collect(), all_rows.len());
                     let n_tokens = rows.rows.iter().map(Vec::len).sum();
@@ -127,7 +127,7 @@ impl<'a> CutLesson<'a> {
     }
 
     /// The cuts in each text that is tried out on.
-    fn cuts(&self, parameters: &Parameters) -> Result<Vec<Vec<usize>>> {
+    fn cuts(&self, parameters: &Parameters) -> Result<Vec<Segmentation>> {
         let threshold = self.settings.head.threshold;
         let bound = (threshold / (1.0 - threshold)).ln();
         let mut cuts = Vec::new();
@@ -141,7 +141,11 @@ impl<'a> CutLesson<'a> {
             for text in texts {
                 let places = text.rows.places.iter().zip(logits.by_ref());
                 let found = places.filter(|(_, logit)| bound < f64::from(*logit));
-                cuts.push(found.map(|(place, _)| place.end).collect());
+                let text = &text.marked.text;
+                let ends = found.map(|(place, _)| place.end).chain([text.len()]).collect();
+                cuts.push(Segmentation::new(text, ends).ok_or_else(|| {
+                    candle_core::Error::Msg("a place where no character begins".into())
+                })?);
             }
         }
         Ok(cuts)

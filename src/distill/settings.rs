@@ -9,6 +9,7 @@ use super::DistillError;
 use crate::{
     nn::{Coding, trainable::AdamWSettings},
     similarity::Feature,
+    text::line_at,
 };
 
 /// All settings of a training; `H` are those of the head and of what it learns.
@@ -215,9 +216,7 @@ impl<H: DeserializeOwned + Serialize + Default> Settings<H> {
         let text = fs_err::read_to_string(path)?;
         toml::from_str(&text).map_err(|error| DistillError::Line {
             path: path.to_owned(),
-            line: error.span().map_or(0, |span| {
-                1 + text.as_bytes()[..span.start].iter().filter(|byte| **byte == b'\n').count()
-            }),
+            line: error.span().map_or(0, |span| line_at(text.as_bytes(), span.start)),
             reason: error.message().trim_end().to_owned(),
         })
     }

@@ -37,17 +37,6 @@ pub trait Watch {
     fn end(&self);
 }
 
-/// Sees nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
-
-impl Watch for Silent {
-    fn begin(&self, _what: &str, _n_steps: usize, _n_done: usize) {}
-    fn step(&self, _loss: f64) {}
-    fn epoch(&self, _epoch: usize, _loss: f64, _figures: &Figures) {}
-    fn end(&self) {}
-}
-
 /// A training, ready to go.
 pub(super) struct Training<'a> {
     pub(super) what: &'a str,
@@ -106,8 +95,9 @@ impl Training<'_> {
             let losses = &standing.losses[standing.losses.len().saturating_sub(n_batches)..];
             let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
             self.watch.epoch(standing.epoch + 1, loss, &figures);
-            let is_best =
-                standing.best.is_none_or(|best| standing.figures[best].chosen < figures.chosen);
+            // What is not there is less than any figure.
+            let is_best = figures.chosen.is_some()
+                && standing.best.is_none_or(|best| standing.figures[best].chosen < figures.chosen);
             if is_best || self.steps.keep == Keep::Last {
                 best = values(parameters)?;
             }

@@ -2,29 +2,17 @@
 
 use camino::Utf8Path;
 use serde_json::Value;
-use tokenizers::Tokenizer;
 
 use super::{DistilledError, source::Parsed};
 use crate::nn::{
-    Cpu, EncoderPrecision, EncoderShape, ModelError, RawTensor, TensorFile, TokenEncoder, Weights,
+    Cpu, EncoderPrecision, EncoderShape, ModelError, RawTensor, TensorFile, TextReader,
+    TokenEncoder, Weights,
 };
 
-/// A tokenizer, and an encoder that gives the states of tokens.
+/// A reader of texts, and an encoder that gives the states of tokens.
 pub struct SharedEncoder {
-    tokenizer: Tokenizer,
+    reader: TextReader,
     model: TokenEncoder,
-    before: Vec<u32>,
-    after: Vec<u32>,
-    max_tokens: usize,
-}
-
-/// A text as tokens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reading {
-    /// The tokens, without those that the model wants around them.
-    pub ids: Vec<u32>,
-    /// Where each stands in the text, in bytes.
-    pub offsets: Vec<(usize, usize)>,
 }
 
 impl SharedEncoder {
@@ -48,25 +36,16 @@ impl SharedEncoder {
         (bytes, path): (&[u8], &Utf8Path),
         max_tokens: usize,
     ) -> Result<Self, DistilledError> {
-        let failed = |reason: String| DistilledError::File { path: path.to_owned(), reason };
-        let wrong = |error: tokenizers::Error| failed(error.to_string());
-        let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(wrong)?;
-        // The file cuts and pads to its own length, and both would be silent.
-        tokenizer.with_padding(None);
-        tokenizer.with_truncation(None).map_err(wrong)?;
-        tokenizer.set_encode_special_tokens(true);
-        let encoding = tokenizer.encode_fast("a", true).map_err(wrong)?;
-        let (ids, special) = (encoding.get_ids(), encoding.get_special_tokens_mask());
-        let n_before = special.iter().take_while(|is_special| **is_special == 1).count();
-        let n_after = special.iter().rev().take_while(|is_special| **is_special == 1).count();
-        if ids.len() <= n_before + n_after {
-            return Err(failed("it makes no token of the letter a".to_owned()));
+        if model.max_tokens() < max_tokens {
+            let reason = format!("{max_tokens} tokens at once, and the model reads fewer");
+            return Err(DistilledError::File { path: path.to_owned(), reason });
         }
-        if max_tokens <= n_before + n_after || model.max_tokens() < max_tokens {
-            return Err(failed(format!("{max_tokens} tokens at once")));
-        }
-        let (before, after) = (ids[..n_before].to_vec(), ids[ids.len() - n_after..].to_vec());
-        Ok(Self { tokenizer, model, before, after, max_tokens })
+        Ok(Self { reader: TextReader::new(bytes, path, max_tokens)?, model })
+    }
+
+    /// What reads texts.
+    pub fn reader(&self) -> &TextReader {
+        &self.reader
     }
 
     /// The size of a state.
@@ -74,31 +53,9 @@ impl SharedEncoder {
         self.model.hidden_size()
     }
 
-    /// The most tokens of a text that are read at once.
-    pub fn window(&self) -> usize {
-        self.max_tokens - self.before.len() - self.after.len()
-    }
-
-    /// The tokens that stand before those of a text.
-    pub fn n_before(&self) -> usize {
-        self.before.len()
-    }
-
-    /// The tokens of a text; text that spells a special token stays text.
-    pub fn read(&self, text: &str) -> Result<Reading, String> {
-        let encoding = self.tokenizer.encode(text, false).map_err(|error| error.to_string())?;
-        Ok(Reading { ids: encoding.get_ids().to_vec(), offsets: encoding.get_offsets().to_vec() })
-    }
-
-    /// Tokens with those around them.
-    pub fn around(&self, ids: &[u32]) -> Vec<u32> {
-        [&self.before, ids, &self.after].concat()
-    }
-
     /// The states of each row of tokens, in order; a row's states depend on it alone.
     pub fn states(&self, rows: &[Vec<u32>]) -> Vec<Result<Vec<f32>, String>> {
-        let rows: Vec<&[u32]> = rows.iter().map(Vec::as_slice).collect();
-        self.model.states(&rows)
+        self.model.states(rows)
     }
 }
 

@@ -17,7 +17,7 @@ mod encoder;
 mod source;
 
 pub use activation::gelu;
-pub use encoder::{Reading, SharedEncoder, shape};
+pub use encoder::{SharedEncoder, shape};
 pub use source::{BASE, DistilledFiles, FORMAT_VERSION, Kind, Parsed, TOKENIZER};
 
 use camino::Utf8PathBuf;

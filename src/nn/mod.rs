@@ -44,8 +44,8 @@ pub use decoder::{Decoder, Logits, Step, Wanted};
 pub use decoder_error::DecoderError;
 pub use device::{DeviceChoice, DeviceError, Devices};
 pub use encoder::{
-    Embedding, EncoderError, EncoderPrecision, EncoderShape, LayerEncoder, SentenceEncoder,
-    TokenEncoder, TokenStates, encoder_files,
+    Embedding, EncoderError, EncoderPrecision, EncoderShape, LayerEncoder, Reading,
+    SentenceEncoder, TextReader, TokenEncoder, TokenStates, encoder_files,
 };
 pub use generation::{
     Crew, Generated, GenerationEnd, GenerationError, GenerationJob, GenerationLimits, Recipient,

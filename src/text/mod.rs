@@ -7,6 +7,7 @@
 mod bleu;
 mod chrf;
 mod json;
+mod lines;
 mod mteval;
 mod ngrams;
 mod sentence;
@@ -15,5 +16,6 @@ mod white_space;
 pub use bleu::bleu;
 pub use chrf::chrf;
 pub use json::unquoted_reason;
+pub use lines::line_at;
 pub use sentence::sentence_ends;
 pub use white_space::{is_white_space, trim, words};

@@ -178,8 +178,8 @@ fn data_that_cannot_be_learnt_from_is_named_with_its_line() {
     let path = lesson.dir.join("train-scorer.jsonl");
     let good = fs_err::read_to_string(&path).unwrap();
     for (line, reason) in [
-        (r#"{"id": "x", "student": "x", "a": "A", "b": "B", "ratings": [5]}"#, "5"),
-        (r#"{"id": "x", "student": "x", "a": "A", "b": "B", "ratings": []}"#, "rating"),
+        (r#"{"id": "x", "student": "x", "a": "A", "b": "B", "ratings": [5]}"#, "0 to 4"),
+        (r#"{"id": "x", "student": "x", "a": "A", "b": "B", "ratings": []}"#, "no rating"),
         (r#"{"id": "x""#, "EOF"),
     ] {
         fs_err::write(&path, format!("{good}{line}\n")).unwrap();
@@ -190,4 +190,20 @@ fn data_that_cannot_be_learnt_from_is_named_with_its_line() {
     write_pairs(&path, 3..5);
     let message = fail(&mut lesson.command("scorer", &lesson.dir.join("none")));
     assert!(message.contains("student") && message.contains('4'), "{message}");
+}
+
+#[test]
+fn epochs_are_not_compared_on_nothing() {
+    let lesson = Lesson::new();
+    let settings = lesson.dir.join("best.toml");
+    fs_err::write(&settings, "[steps]\nkeep = \"best\"\n").unwrap();
+    let message = fail(
+        unimatch()
+            .args(["distill", "scorer", "--config", settings.as_str()])
+            .args(["--base", material::model("all-MiniLM-L6-v2").as_str()])
+            .args(["--train", lesson.dir.join("train-scorer.jsonl").as_str()])
+            .args(["--out", lesson.dir.join("none").as_str()]),
+    );
+    assert!(message.contains("--dev"), "{message}");
+    assert!(!lesson.dir.join("none").exists());
 }

@@ -104,8 +104,9 @@ struct Scored<'a> {
     point: Point,
 }
 
+/// The row of a rating: of the whole one it is nearest to.
 fn level(rating: f64) -> usize {
-    usize::try_from(rounded(rating)).unwrap_or(0).min(4)
+    (1..5).filter(|level| *level <= rounded(rating)).count()
 }
 
 fn confusion(points: &[Point]) -> [[usize; 5]; 5] {

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::{
     agreement::{Rated, rate_pairs},
-    cli::{WrongUsage, prepare::open_models, progress::Bars},
-    config::{self, JudgingNames, RunOptions},
+    cli::{WrongUsage, machine::MachineArgs, prepare::open_models, progress::Bars},
+    config::{self, JudgingNames},
     experiment::{
         Judging, Models, Roles, ScorerName, SegmenterName, scorer_specification,
         segmenter_specification,
@@ -62,17 +62,8 @@ pub(super) struct Instrument {
     #[arg(long, value_name = "DIR", env = "UNIMATCH_PROMPTS", help_heading = "Judging")]
     prompts: Option<Utf8PathBuf>,
 
-    /// Type that the matrices of local models are kept as [default: auto]
-    #[arg(long, value_name = "TYPE", env = "UNIMATCH_DTYPE", help_heading = "Machine")]
-    dtype: Option<String>,
-
-    /// Where local models run: cpu, cuda, cuda:0,cuda:1 or auto [default: auto]
-    #[arg(long, value_name = "DEVICE", env = "UNIMATCH_DEVICE", help_heading = "Machine")]
-    device: Option<String>,
-
-    /// Threads [default: the cores this process may use]
-    #[arg(long, short = 'j', value_name = "N", env = "UNIMATCH_THREADS", help_heading = "Machine")]
-    threads: Option<usize>,
+    #[command(flatten)]
+    machine: MachineArgs,
 
     /// Folder that keeps what instruments said, so that nothing is asked twice
     /// [default: unimatch in the user's cache folder]
@@ -139,12 +130,7 @@ pub(super) struct Bench {
 
 impl Bench {
     pub(super) fn new(instrument: &Instrument, seed: u64) -> anyhow::Result<Self> {
-        let options = RunOptions {
-            threads: instrument.threads,
-            dtype: instrument.dtype.clone(),
-            device: instrument.device.clone(),
-            ..RunOptions::default()
-        };
+        let options = instrument.machine.options();
         let models = open_models(&options)?;
         let library = match &instrument.prompts {
             Some(dir) => Library::load(dir)?,

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use camino::Utf8Path;
 use rayon::prelude::*;
-use tokenizers::Tokenizer;
 
 use super::{
     head::{Head, HeadSource},
@@ -13,8 +12,8 @@ use super::{
 use crate::nn::{
     adapter::{adapted_name, base_and_adapter},
     encoder::{
-        Body, BodyConfig, Checkpoint, EncoderError, EncoderPrecision, Frame, TokenRow,
-        load_tokenizer, tokenizer_limit, unreadable, unsupported,
+        Body, BodyConfig, Checkpoint, EncoderError, EncoderPrecision, Reading, TextReader,
+        TokenRow, tokenizer_limit,
     },
     kernels::Cpu,
 };
@@ -24,9 +23,7 @@ pub struct TokenClassifier {
     name: String,
     digest: String,
     precision: EncoderPrecision,
-    tokenizer: Tokenizer,
-    frame: Frame,
-    window: usize,
+    reader: TextReader,
     model: Body,
     head: Head,
     labels: Vec<String>,
@@ -56,12 +53,7 @@ impl TokenClassifier {
         let settings = Settings::parse(config.settings(), &path)?;
         settings.check_head("ForSequenceClassification", &path)?;
         let limit = tokenizer_limit(&folder)?.unwrap_or(usize::MAX).min(config.n_positions());
-        let tokenizer_path = folder.join("tokenizer.json");
-        let tokenizer = load_tokenizer(&tokenizer_path)?;
-        let frame = Frame::of(&tokenizer).map_err(|error| unreadable(&tokenizer_path, &error))?;
-        if limit <= frame.n_tokens() {
-            return Err(unsupported(tokenizer_path, format!("{limit} tokens at once")));
-        }
+        let reader = TextReader::load(&folder, limit)?;
         let checkpoint = Checkpoint::load(&folder, adapter.as_deref())?;
         let head = Head::of_tokens(&HeadSource {
             checkpoint: &checkpoint,
@@ -74,11 +66,9 @@ impl TokenClassifier {
             labels: settings.labels(head.n_outputs(), &path)?,
             model: config.load(&checkpoint, precision, cpu)?,
             digest: checkpoint.digest,
-            window: limit - frame.n_tokens(),
             name,
             precision,
-            tokenizer,
-            frame,
+            reader,
             head,
         })
     }
@@ -108,14 +98,13 @@ impl TokenClassifier {
     /// windows that overlap by half, and each token counts where it is farthest from
     /// the ends of its window.
     pub fn label(&self, texts: &[&str]) -> Vec<Result<Vec<LabelledToken>, EncoderError>> {
-        let tokens: Vec<_> =
-            texts.par_iter().map(|text| self.tokenizer.encode(*text, false)).collect();
+        let read: Vec<Result<Reading, String>> =
+            texts.par_iter().map(|text| self.reader.read(text)).collect();
         let (mut rows, mut parts_of) = (Vec::new(), Vec::with_capacity(texts.len()));
-        for encoding in &tokens {
-            let parts = encoding.as_ref().map_or(Vec::new(), |encoding| {
-                let parts = parts(encoding.len(), self.window);
-                let ids = encoding.get_ids();
-                rows.extend(parts.iter().map(|part| self.frame.around(&ids[part.read.clone()])));
+        for reading in &read {
+            let parts = reading.as_ref().map_or(Vec::new(), |Reading { ids, .. }| {
+                let parts = parts(ids.len(), self.reader.window());
+                rows.extend(parts.iter().map(|part| self.reader.around(&ids[part.read.clone()])));
                 parts
             });
             parts_of.push(parts);
@@ -123,22 +112,22 @@ impl TokenClassifier {
         let refs: Vec<TokenRow<'_>> = rows.iter().map(|row| TokenRow::single(row)).collect();
         let width = self.model.hidden_size();
         let of = |states: &[f32]| -> Vec<Vec<f64>> {
-            let is_own = self.frame.is_own(states.len() / width);
+            let is_own = self.reader.is_own(states.len() / width);
             let own = states.chunks(width).zip(is_own).filter(|(_, is_own)| *is_own);
             own.map(|(state, _)| self.head.of_state(state)).collect()
         };
         let mut outputs = self.model.map_states(&refs, of).into_iter();
-        let all = texts.iter().zip(tokens).zip(parts_of);
-        all.map(|((text, encoding), parts)| {
+        let all = texts.iter().zip(read).zip(parts_of);
+        all.map(|((text, reading), parts)| {
             let fail = |reason| EncoderError::Text { n_bytes: text.len(), reason };
-            let encoding = encoding.map_err(|error| fail(error.to_string()))?;
+            let offsets = reading.map_err(fail)?.offsets;
             let own: Vec<_> = outputs.by_ref().take(parts.len()).collect();
-            let mut labelled = Vec::with_capacity(encoding.len());
+            let mut labelled = Vec::with_capacity(offsets.len());
             for (part, outputs) in parts.into_iter().zip(own) {
                 let outputs = outputs.map_err(fail)?;
                 let skipped = part.counted.start - part.read.start;
                 let outputs = outputs.into_iter().skip(skipped);
-                let places = encoding.get_offsets()[part.counted].iter();
+                let places = offsets[part.counted].iter();
                 labelled.extend(
                     places.zip(outputs).map(|((start, end), outputs)| LabelledToken {
                         range: *start..*end,

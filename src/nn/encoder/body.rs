@@ -143,6 +143,11 @@ impl BodyConfig {
 }
 
 impl Body {
+    /// One on the kernels of this program.
+    pub(super) fn of(bert: Bert) -> Self {
+        Self { kind: Kind::Own(Box::new(bert)) }
+    }
+
     /// The size of a hidden state.
     pub(in crate::nn) fn hidden_size(&self) -> usize {
         match &self.kind {

@@ -24,6 +24,11 @@ impl Frame {
         Ok(Self { before, after })
     }
 
+    /// The number of tokens before every text.
+    pub(in crate::nn) fn n_before(&self) -> usize {
+        self.before.len()
+    }
+
     /// The number of tokens around every text.
     pub(in crate::nn) fn n_tokens(&self) -> usize {
         self.before.len() + self.after.len()

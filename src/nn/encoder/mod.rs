@@ -12,6 +12,7 @@ mod frame;
 mod kin;
 mod pooling;
 mod precision;
+mod reader;
 mod relative;
 mod sentence;
 mod tokens;
@@ -20,6 +21,7 @@ mod token_states;
 use camino::Utf8PathBuf;
 
 pub use precision::EncoderPrecision;
+pub use reader::{Reading, TextReader};
 pub use sentence::{SentenceEncoder, encoder_files};
 pub use token_states::{LayerEncoder, TokenStates};
 pub use tokens::{EncoderShape, TokenEncoder};
@@ -28,8 +30,8 @@ pub(in crate::nn) use bert::TokenRow;
 pub(in crate::nn) use body::{Body, BodyConfig};
 pub(in crate::nn) use checkpoint::Checkpoint;
 pub(in crate::nn) use folder::{gets_types, tokenizer_limit, unreadable, unsupported};
-pub(in crate::nn) use frame::{Frame, windows};
-pub(in crate::nn) use sentence::load_tokenizer;
+pub(in crate::nn) use frame::windows;
+pub(in crate::nn) use reader::load_tokenizer;
 
 /// The vector of one text.
 #[derive(Clone, Debug, PartialEq)]

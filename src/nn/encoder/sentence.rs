@@ -1,17 +1,15 @@
 //! A model that turns a text into one vector.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use rayon::prelude::*;
-use tokenizers::Tokenizer;
 
 use super::{
     Embedding, EncoderError, EncoderPrecision,
     bert::TokenRow,
     body::{Body, BodyConfig},
     checkpoint::{Checkpoint, weight_files},
-    folder::{self, Folder, unreadable, unsupported},
-    frame::{Frame, windows},
+    folder::{self, Folder, unsupported},
     pooling::{Mode, Pooled, Projection},
+    reader::{Extent, TextReader},
 };
 use crate::nn::{
     adapter::{adapted_name, adapter_files, base_and_adapter},
@@ -24,12 +22,9 @@ use crate::nn::{
 pub struct SentenceEncoder {
     name: String,
     digest: String,
-    tokenizer: Tokenizer,
-    frame: Frame,
+    reader: TextReader,
     model: Body,
     precision: EncoderPrecision,
-    /// The most tokens of a text that are read at once.
-    window: usize,
     lowers_case: bool,
     pooling: Vec<Mode>,
     projections: Vec<Projection>,
@@ -86,20 +81,13 @@ impl SentenceEncoder {
             }
             width = projection.n_outputs();
         }
-        let path = model_folder.join("tokenizer.json");
-        let tokenizer = load_tokenizer(&path)?;
-        let frame = Frame::of(&tokenizer).map_err(|error| unreadable(&path, &error))?;
-        if max_tokens <= frame.n_tokens() {
-            return Err(unsupported(path, format!("{max_tokens} tokens at once")));
-        }
+        let reader = TextReader::load(&model_folder, max_tokens)?;
         let checkpoint = Checkpoint::load(&model_folder, adapter.as_deref())?;
         let model = config.load(&checkpoint, precision, cpu)?;
         Ok(Self {
             name,
             digest: checkpoint.digest,
-            window: max_tokens - frame.n_tokens(),
-            tokenizer,
-            frame,
+            reader,
             model,
             precision,
             lowers_case: layout.lowers_case,
@@ -132,45 +120,35 @@ impl SentenceEncoder {
 
     /// The most tokens of a text that are read at once.
     pub fn window(&self) -> usize {
-        self.window
+        self.reader.window()
     }
 
     /// The vector of each text, in order.
     ///
     /// A text's vector depends on the text alone, to the last bit: the tokens of all
     /// texts are packed without padding, and nothing that happens to one of them
-    /// depends on those of other texts. Text that spells a special token stays text. A text longer than [`window`](Self::window) is read in the
-    /// fewest windows of equal length, its vector is made of the tokens of all of them, and [`Embedding::was_long`] says so.
+    /// depends on those of other texts. Text that spells a special token stays text. A
+    /// text longer than [`window`](Self::window) is read in the fewest windows of equal
+    /// length, its vector is made of the tokens of all of them, and
+    /// [`Embedding::was_long`] says so.
     pub fn encode(&self, texts: &[&str]) -> Vec<Result<Embedding, EncoderError>> {
-        let tokens: Vec<_> = texts.par_iter().map(|text| self.tokens(text)).collect();
-        let mut rows = Vec::new();
-        let mut rows_of = Vec::with_capacity(texts.len());
-        for encoding in &tokens {
-            let first = rows.len();
-            if let Ok(encoding) = encoding {
-                let windows = windows(encoding.len(), self.window).into_iter();
-                rows.extend(windows.map(|window| self.frame.around(&encoding.get_ids()[window])));
-            }
-            rows_of.push(first..rows.len());
-        }
+        let (rows, extents) = if self.lowers_case {
+            let texts: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
+            self.reader.row_set(&texts)
+        } else {
+            self.reader.row_set(texts)
+        };
         let pooled = self.pooled(&rows);
-        let parts = texts.iter().zip(tokens).zip(rows_of);
+        let parts = texts.iter().zip(extents);
         parts
-            .map(|((text, encoding), rows)| {
+            .map(|(text, extent)| {
                 let fail = |reason| EncoderError::Text { n_bytes: text.len(), reason };
-                let n_tokens = encoding.map_err(|error| fail(error.to_string()))?.len();
+                let Extent { n_tokens, rows } = extent.map_err(fail)?;
                 let n_windows = rows.len();
                 let vector = self.vector(&pooled[rows]).map_err(fail)?;
                 Ok(Embedding { vector, n_tokens, n_windows })
             })
             .collect()
-    }
-
-    fn tokens(&self, text: &str) -> tokenizers::Result<tokenizers::Encoding> {
-        if self.lowers_case {
-            return self.tokenizer.encode_fast(text.to_lowercase(), false);
-        }
-        self.tokenizer.encode_fast(text, false)
     }
 
     /// For each row of tokens what its states become, of every mode.
@@ -202,18 +180,6 @@ impl SentenceEncoder {
 
 /// What a row's states become, or why the model failed on it.
 type RowPooled = Result<Vec<Pooled>, String>;
-
-/// A tokenizer that neither cuts nor pads, and takes text that spells a special token
-/// for text.
-pub(in crate::nn) fn load_tokenizer(path: &Utf8Path) -> Result<Tokenizer, EncoderError> {
-    let bytes = fs_err::read(path).map_err(|error| unreadable(path, &error))?;
-    let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|error| unreadable(path, &error))?;
-    // The file cuts and pads to its own length, and both would be silent.
-    tokenizer.with_padding(None);
-    tokenizer.with_truncation(None).map_err(|error| unreadable(path, &error))?;
-    tokenizer.set_encode_special_tokens(true);
-    Ok(tokenizer)
-}
 
 fn to_length_one(values: impl Iterator<Item = f64> + Clone) -> Vec<f32> {
     let norm = values.clone().map(|value| value * value).sum::<f64>().sqrt();

@@ -1,17 +1,14 @@
 //! The states of a text's tokens after some layer of an encoder.
 
 use camino::Utf8Path;
-use rayon::prelude::*;
-use tokenizers::Tokenizer;
 
 use super::{
     EncoderError, EncoderPrecision,
     bert::TokenRow,
     body::{Body, BodyConfig},
     checkpoint::Checkpoint,
-    folder::{tokenizer_limit, unreadable, unsupported},
-    frame::{Frame, windows},
-    sentence::load_tokenizer,
+    folder::{tokenizer_limit, unsupported},
+    reader::{Extent, TextReader},
 };
 use crate::nn::{
     adapter::{adapted_name, base_and_adapter},
@@ -24,10 +21,8 @@ pub struct LayerEncoder {
     digest: String,
     layer: usize,
     precision: EncoderPrecision,
-    tokenizer: Tokenizer,
-    frame: Frame,
+    reader: TextReader,
     model: Body,
-    window: usize,
 }
 
 /// The vectors of a text's tokens, those around the text with them.
@@ -73,17 +68,11 @@ impl LayerEncoder {
             return Err(unsupported(folder.join("config.json"), what.to_owned()));
         }
         let limit = tokenizer_limit(&folder)?.unwrap_or(usize::MAX).min(config.n_positions());
-        let path = folder.join("tokenizer.json");
-        let tokenizer = load_tokenizer(&path)?;
-        let frame = Frame::of(&tokenizer).map_err(|error| unreadable(&path, &error))?;
-        if limit <= frame.n_tokens() {
-            return Err(unsupported(path, format!("{limit} tokens at once")));
-        }
+        let reader = TextReader::load(&folder, limit)?;
         let checkpoint = Checkpoint::load(&folder, adapter.as_deref())?;
         let model = config.load_layers(&checkpoint, (precision, cpu), layer)?;
-        let window = limit - frame.n_tokens();
         let digest = checkpoint.digest;
-        Ok(Self { name, digest, layer, precision, tokenizer, frame, model, window })
+        Ok(Self { name, digest, layer, precision, reader, model })
     }
 
     /// The name of the model's folder.
@@ -110,31 +99,20 @@ impl LayerEncoder {
     /// longer than what the model reads at once is read in the fewest windows of equal
     /// length.
     pub fn states(&self, texts: &[&str]) -> Vec<Result<TokenStates, EncoderError>> {
-        let tokens: Vec<_> =
-            texts.par_iter().map(|text| self.tokenizer.encode_fast(*text, false)).collect();
-        let mut rows = Vec::new();
-        let mut rows_of = Vec::with_capacity(texts.len());
-        for encoding in &tokens {
-            let first = rows.len();
-            if let Ok(encoding) = encoding {
-                let windows = windows(encoding.len(), self.window).into_iter();
-                rows.extend(windows.map(|window| self.frame.around(&encoding.get_ids()[window])));
-            }
-            rows_of.push(first..rows.len());
-        }
+        let (rows, extents) = self.reader.row_set(texts);
         let refs: Vec<TokenRow<'_>> = rows.iter().map(|row| TokenRow::single(row)).collect();
         let states = self.model.map_states(&refs, <[f32]>::to_vec);
-        let parts = texts.iter().zip(tokens).zip(rows_of);
+        let parts = texts.iter().zip(extents);
         parts
-            .map(|((text, encoding), rows)| {
+            .map(|(text, extent)| {
                 let fail = |reason| EncoderError::Text { n_bytes: text.len(), reason };
-                encoding.map_err(|error| fail(error.to_string()))?;
+                let Extent { rows, .. } = extent.map_err(fail)?;
                 let width = self.model.hidden_size();
                 let mut all = TokenStates { states: Vec::new(), width, is_own: Vec::new() };
                 for states in &states[rows] {
                     let states = states.as_ref().map_err(|reason| fail(reason.clone()))?;
                     all.states.extend_from_slice(states);
-                    all.is_own.extend(self.frame.is_own(states.len() / width));
+                    all.is_own.extend(self.reader.is_own(states.len() / width));
                 }
                 Ok(all)
             })

@@ -5,15 +5,13 @@ use camino::Utf8Path;
 use super::{
     EncoderError, EncoderPrecision,
     bert::{Bert, TokenRow},
+    body::Body,
     config::{ConfigProblem, EncoderConfig},
 };
 use crate::nn::{
     kernels::Cpu,
     weights::{ModelError, Weights},
 };
-
-/// The most tokens of a batch, as in the sentence encoder.
-const MAX_BATCH_TOKENS: usize = 512;
 
 /// The shape of an encoder of the BERT type.
 #[derive(Clone, Debug)]
@@ -88,9 +86,8 @@ impl EncoderShape {
 }
 
 /// An encoder that gives the last hidden state of every token.
-#[derive(Debug)]
 pub struct TokenEncoder {
-    model: Bert,
+    model: Body,
     n_positions: usize,
 }
 
@@ -103,7 +100,8 @@ impl TokenEncoder {
         cpu: Cpu,
     ) -> Result<Self, ModelError> {
         let n_positions = shape.config.n_positions;
-        Ok(Self { model: Bert::load(weights, shape.config, precision, cpu)?, n_positions })
+        let model = Body::of(Bert::load(weights, shape.config, precision, cpu)?);
+        Ok(Self { model, n_positions })
     }
 
     /// The size of a state.
@@ -117,33 +115,9 @@ impl TokenEncoder {
     }
 
     /// The states of each row, in order, its tokens one after the other; or why there
-    /// are none. The rows are worked on in batches of about equal length, and a row's
-    /// states depend on that row alone, to the last bit.
-    pub fn states(&self, rows: &[&[u32]]) -> Vec<Result<Vec<f32>, String>> {
-        let mut states: Vec<Result<Vec<f32>, String>> = rows
-            .iter()
-            .map(|row| self.model.refusal(&TokenRow::single(row)).map_or(Ok(Vec::new()), Err))
-            .collect();
-        let read: Vec<usize> = (0..rows.len()).filter(|index| states[*index].is_ok()).collect();
-        let mut rest = &read[..];
-        while !rest.is_empty() {
-            let mut n_tokens = 0;
-            let fits = |index: &&usize| {
-                n_tokens += rows[**index].len();
-                n_tokens <= MAX_BATCH_TOKENS
-            };
-            let n_rows = rest.iter().take_while(fits).count().max(1);
-            let (batch, others) = rest.split_at(n_rows);
-            let tokens: Vec<_> = batch.iter().map(|index| TokenRow::single(rows[*index])).collect();
-            let made = self.model.states(&tokens);
-            let mut made = &made[..];
-            for index in batch {
-                let (own, next) = made.split_at(rows[*index].len() * self.hidden_size());
-                states[*index] = Ok(own.to_vec());
-                made = next;
-            }
-            rest = others;
-        }
-        states
+    /// are none. A row's states depend on that row alone, to the last bit.
+    pub fn states(&self, rows: &[Vec<u32>]) -> Vec<Result<Vec<f32>, String>> {
+        let rows: Vec<TokenRow<'_>> = rows.iter().map(|row| TokenRow::single(row)).collect();
+        self.model.map_states(&rows, <[f32]>::to_vec)
     }
 }

@@ -56,7 +56,7 @@ impl DistilledSegmenter {
     /// For each text its places and how likely each is a cut.
     pub fn weigh(&self, texts: &[&str]) -> Vec<Result<Vec<(Place, f64)>, String>> {
         let read: Vec<Result<TextRows, String>> =
-            texts.par_iter().map(|text| text_rows(&self.encoder, text)).collect();
+            texts.par_iter().map(|text| text_rows(self.encoder.reader(), text)).collect();
         let rows: Vec<Vec<u32>> =
             read.iter().flatten().flat_map(|text| text.rows.iter().cloned()).collect();
         let mut states = self.encoder.states(&rows).into_iter();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Place, places};
-use crate::distilled::{Reading, SharedEncoder};
+use crate::nn::{Reading, TextReader};
 
 /// A text as the encoder reads it.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,11 +29,11 @@ pub struct PlaceTokens {
 
 /// Reads a text. One longer than the encoder's window is read in windows that overlap by
 /// half, and each place is judged in that in which it stands nearest the middle.
-pub fn text_rows(encoder: &SharedEncoder, text: &str) -> Result<TextRows, String> {
+pub fn text_rows(reader: &TextReader, text: &str) -> Result<TextRows, String> {
     let places = places(text);
-    let Reading { ids, offsets } = encoder.read(text)?;
-    let windows = overlapping(ids.len(), encoder.window());
-    let n_before = encoder.n_before();
+    let Reading { ids, offsets } = reader.read(text)?;
+    let windows = overlapping(ids.len(), reader.window());
+    let n_before = reader.n_before();
     let tokens = places.iter().map(|place| {
         let (last, first) = (token(&offsets, &place.before), token(&offsets, &place.after));
         // A word without a token is read where the row begins.
@@ -48,7 +48,7 @@ pub fn text_rows(encoder: &SharedEncoder, text: &str) -> Result<TextRows, String
         PlaceTokens { row, first: within(first), last: within(last) }
     });
     let tokens = tokens.collect();
-    let rows = windows.iter().map(|window| encoder.around(&ids[window.clone()])).collect();
+    let rows = windows.iter().map(|window| reader.around(&ids[window.clone()])).collect();
     Ok(TextRows { rows, places, tokens })
 }
 
