@@ -16,6 +16,7 @@ mod figures;
 mod pairs_file;
 mod published;
 mod raters;
+mod ranking;
 mod segmentation_card;
 mod segmentation_figures;
 mod segmentations_file;
@@ -31,7 +32,14 @@ pub use drawing::{Candidate, Design, DrawnPair, draw_pairs};
 pub use exported::{Imported, import_sheets};
 pub use figures::{FigureIntervals, SimilarityFigures};
 pub use pairs_file::{PairAnnotation, load_pairs, write_pairs};
-pub use published::{PUBLISHED_SCORERS, PUBLISHED_SEGMENTERS, PublishedScorer, PublishedSegmenter};
+pub use published::{
+    PUBLISHED_RANKING, PUBLISHED_SCORERS, PUBLISHED_SEGMENTERS, PublishedScorer, PublishedSegmenter,
+};
+pub use ranking::{
+    ComposedSet, ComposedText, ImportedRankings, KeyedSet, KeyedText, Material, RankedText,
+    RankerFigures, Ranking, RankingCard, RankingFigures, SHEET_COLUMNS, TARGETS, compose,
+    import_rankings, load_key, load_rankings, ranking_card, write_rankings,
+};
 pub use raters::RaterFigures;
 pub use segmentation_card::{
     SegmentationCard, SegmentationCardOptions, SegmenterEffect, segmentation_card,

@@ -58,3 +58,7 @@ pub const PUBLISHED_SEGMENTERS: [PublishedSegmenter; 2] = [
         f1: 0.97,
     },
 ];
+
+/// Pearson's and Spearman's correlation of the paper's own chain with an expert's order of
+/// twenty times three texts.
+pub const PUBLISHED_RANKING: [f64; 2] = [0.836, 0.837];

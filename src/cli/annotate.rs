@@ -1,4 +1,7 @@
-//! `unimatch annotate`: pairs of a run for people to rate, and what they gave.
+//! `unimatch annotate`: pairs of a run for people to rate, texts for them to put in
+//! order, and what they gave.
+
+mod ranking;
 
 use std::io::Write;
 
@@ -25,7 +28,8 @@ Examples:
 The sheet hides ratings and who wrote which unit. `uniform` draws as many of each whole rating of
 the run as there are, so that the whole scale is seen; `natural` draws pairs as often as they are.";
 
-/// Draw pairs of a run for people to rate, on a sheet that works offline; bring them back.
+/// Draw pairs or texts of runs for people to rate, on a sheet that works offline; bring them
+/// back.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(super) struct Args {
@@ -65,6 +69,8 @@ enum DesignName {
 enum Command {
     /// Bring together what sheets exported, one file or several of each rater
     Import(ImportArgs),
+    Ranking(Box<ranking::Args>),
+    ImportRanking(ranking::ImportArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -79,8 +85,11 @@ struct ImportArgs {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
-    if let Some(Command::Import(args)) = &args.command {
-        return import(args);
+    match &args.command {
+        Some(Command::Import(args)) => return import(args),
+        Some(Command::Ranking(args)) => return ranking::run(args),
+        Some(Command::ImportRanking(args)) => return ranking::import(args),
+        None => {}
     }
     let Some(from) = &args.from else {
         return Err(WrongUsage(anyhow::anyhow!("name a run with --from RUN")).into());
@@ -106,6 +115,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Done)
 }
 
+/// Refuses to write over a file.
 fn refuse_existing(path: &Utf8Path) -> anyhow::Result<()> {
     if path.exists() {
         bail!("{path} is there already: give another --out, or take it away");
@@ -113,19 +123,32 @@ fn refuse_existing(path: &Utf8Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The rated pairs of a run, and how many are not rated.
-fn candidates(run: &Utf8Path) -> anyhow::Result<(Vec<Candidate>, usize)> {
+/// The paragraphs of a run that was matched.
+fn matched_paragraphs(run: &Utf8Path) -> anyhow::Result<Vec<ParagraphResult>> {
     RunStore::open(run)?;
     let path = run.join("paragraphs.jsonl");
     let text = fs_err::read_to_string(&path)
         .with_context(|| format!("{run} was not matched yet: give `unimatch match {run}` first"))?;
+    let lines = (1..).zip(text.lines());
+    lines
+        .map(|(number, line)| {
+            serde_json::from_str(line).map_err(|error| {
+                anyhow::anyhow!("{path}, line {number}: {}", unquoted_reason(&error))
+            })
+        })
+        .collect()
+}
+
+/// The draft and the paragraph of it.
+fn place(result: &ParagraphResult) -> (&str, &str) {
+    result.paragraph.rsplit_once('#').unwrap_or((&result.paragraph, "0"))
+}
+
+/// The rated pairs of a run, and how many are not rated.
+fn candidates(run: &Utf8Path) -> anyhow::Result<(Vec<Candidate>, usize)> {
     let (mut candidates, mut n_unrated) = (Vec::new(), 0);
-    for (number, line) in (1..).zip(text.lines()) {
-        let result: ParagraphResult = serde_json::from_str(line).map_err(|error| {
-            anyhow::anyhow!("{path}, line {number}: {}", unquoted_reason(&error))
-        })?;
-        let (draft, paragraph) =
-            result.paragraph.rsplit_once('#').unwrap_or((&result.paragraph, "0"));
+    for result in matched_paragraphs(run)? {
+        let (draft, paragraph) = place(&result);
         for (generated, row) in result.generated.iter().zip(&result.ratings) {
             for (gold, rating) in result.gold.iter().zip(row) {
                 let Some(rating) = *rating else {

@@ -1,7 +1,8 @@
 //! `unimatch validate`: whether an instrument agrees with people.
 
-mod bench;
+pub(super) mod bench;
 mod effect;
+mod end_to_end;
 mod gate;
 mod segmentation;
 mod similarity;
@@ -10,7 +11,7 @@ use clap::Subcommand;
 
 use super::Ending;
 
-/// Hold a scorer or a segmenter against what people said.
+/// Hold a scorer, a segmenter, or both together against what people said.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -21,11 +22,13 @@ pub(super) struct Args {
 enum Measure {
     Similarity(similarity::Args),
     Segmentation(segmentation::Args),
+    EndToEnd(end_to_end::Args),
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     match &args.measure {
         Measure::Similarity(args) => similarity::run(args),
         Measure::Segmentation(args) => segmentation::run(args),
+        Measure::EndToEnd(args) => end_to_end::run(args),
     }
 }

@@ -6,7 +6,7 @@
 use minijinja::{AutoEscape, Environment, context};
 use serde::Serialize;
 
-use crate::agreement::DrawnPair;
+use crate::agreement::{DrawnPair, KeyedSet, RankedText};
 
 /// A sheet of pairs to be rated. The rating that a scorer gave is not on it.
 pub fn pairs_sheet(name: &str, pairs: &[DrawnPair]) -> anyhow::Result<String> {
@@ -19,6 +19,32 @@ pub fn pairs_sheet(name: &str, pairs: &[DrawnPair]) -> anyhow::Result<String> {
         include_str!("sheet/pairs.html"),
         include_str!("sheet/pairs.js"),
         &Data { sheet: name, pairs },
+    )
+}
+
+/// A sheet of texts to be put in order. Neither the F1 that they were made for nor where
+/// their units come from is on it.
+pub fn ranking_sheet(name: &str, sets: &[KeyedSet]) -> anyhow::Result<String> {
+    #[derive(Serialize)]
+    struct Shown<'a> {
+        id: &'a str,
+        gold: &'a [String],
+        texts: Vec<RankedText>,
+    }
+    #[derive(Serialize)]
+    struct Data<'a> {
+        sheet: &'a str,
+        sets: Vec<Shown<'a>>,
+    }
+    let sets = sets.iter().map(|set| Shown {
+        id: &set.id,
+        gold: &set.gold,
+        texts: set.texts.iter().map(RankedText::from).collect(),
+    });
+    render(
+        include_str!("sheet/ranking.html"),
+        include_str!("sheet/ranking.js"),
+        &Data { sheet: name, sets: sets.collect() },
     )
 }
 
@@ -44,6 +70,7 @@ fn in_script(json: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agreement::KeyedText;
 
     #[test]
     fn a_text_that_would_end_its_element_does_not() {
@@ -55,12 +82,29 @@ mod tests {
             b: "{{ 7 * 7 }} & <b>".to_owned(),
             flip: false,
         };
-        let page = pairs_sheet("s", &[pair]).unwrap();
-        assert_eq!(page.matches("<script").count(), 2, "the data and the program");
-        assert_eq!(page.matches("</script>").count(), 2);
-        assert!(page.contains("\\u003c/script\\u003e") && page.contains("{{ 7 * 7 }}"));
-        for outside in ["http://", "https://", "src=", "@import", "url("] {
-            assert!(!page.contains(outside), "{outside}");
+        let text = KeyedText {
+            id: "t".to_owned(),
+            text: pair.a.clone(),
+            units: vec!["secret unit".to_owned()],
+            f1: 0.123_456,
+            n_own: 1,
+        };
+        let set = KeyedSet {
+            id: "1".to_owned(),
+            draft: "D".to_owned(),
+            paragraph: "0".to_owned(),
+            gold: vec![pair.b.clone()],
+            texts: vec![text],
+        };
+        let ranking = ranking_sheet("s", &[set]).unwrap();
+        assert!(!ranking.contains("0.123") && !ranking.contains("secret"), "{ranking}");
+        for page in [pairs_sheet("s", &[pair]).unwrap(), ranking] {
+            assert_eq!(page.matches("<script").count(), 2, "the data and the program");
+            assert_eq!(page.matches("</script>").count(), 2);
+            assert!(page.contains("\\u003c/script\\u003e") && page.contains("{{ 7 * 7 }}"));
+            for outside in ["http://", "https://", "src=", "@import", "url("] {
+                assert!(!page.contains(outside), "{outside}");
+            }
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::{
 
 /// How an instrument is asked, and where.
 #[derive(Debug, clap::Args)]
-pub(super) struct Instrument {
+pub(in crate::cli) struct Instrument {
     /// How a judge rates: batch or logits [default: logits for a local judge, else batch]
     #[arg(long, value_name = "HOW", env = "UNIMATCH_JUDGE_MODE", help_heading = "Judging")]
     judge_mode: Option<String>,
@@ -73,7 +73,7 @@ pub(super) struct Instrument {
 
 /// How intervals are drawn.
 #[derive(Debug, clap::Args)]
-pub(super) struct Bootstrap {
+pub(in crate::cli) struct Bootstrap {
     /// Samples drawn for the intervals
     #[arg(long, value_name = "N", default_value_t = 2000, help_heading = "Intervals")]
     draws: usize,
@@ -101,14 +101,14 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 impl Bootstrap {
-    pub(super) fn draws(&self) -> Draws {
+    pub(in crate::cli) fn draws(&self) -> Draws {
         Draws { n: self.draws, seed: self.seed, level: self.level }
     }
 }
 
 /// How a card is printed.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum Format {
+pub(in crate::cli) enum Format {
     /// Tables to read
     Text,
     /// The card, as in card.json
@@ -118,18 +118,18 @@ pub(super) enum Format {
 }
 
 /// Everything that opens instruments and keeps what they say.
-pub(super) struct Bench {
-    pub(super) models: Models,
-    pub(super) library: Arc<Library>,
+pub(in crate::cli) struct Bench {
+    pub(in crate::cli) models: Models,
+    pub(in crate::cli) library: Arc<Library>,
     judging: Judging,
     names: [Option<String>; 3],
     dtype: WeightType,
     device: &'static str,
-    pub(super) cache: Utf8PathBuf,
+    pub(in crate::cli) cache: Utf8PathBuf,
 }
 
 impl Bench {
-    pub(super) fn new(instrument: &Instrument, seed: u64) -> anyhow::Result<Self> {
+    pub(in crate::cli) fn new(instrument: &Instrument, seed: u64) -> anyhow::Result<Self> {
         let options = instrument.machine.options();
         let models = open_models(&options)?;
         let library = match &instrument.prompts {
@@ -160,7 +160,7 @@ impl Bench {
     }
 
     /// How judges are asked, for these instruments.
-    pub(super) fn judging(
+    pub(in crate::cli) fn judging(
         &self,
         segmenter: &SegmenterName,
         scorer: &ScorerName,
@@ -178,21 +178,21 @@ impl Bench {
     }
 
     /// All that a scorer's ratings depend on, as a run has it.
-    pub(super) fn scorer_spec(&self, name: &ScorerName) -> anyhow::Result<Value> {
+    pub(in crate::cli) fn scorer_spec(&self, name: &ScorerName) -> anyhow::Result<Value> {
         let judging = self.judging(&SegmenterName::Sentence, name)?;
         scorer_specification(name, &self.roles(judging))
             .with_context(|| format!("cannot open the scorer {name}"))
     }
 
     /// All that a segmenter's cuts depend on, as a run has it.
-    pub(super) fn segmenter_spec(&self, name: &SegmenterName) -> anyhow::Result<Value> {
+    pub(in crate::cli) fn segmenter_spec(&self, name: &SegmenterName) -> anyhow::Result<Value> {
         let judging = self.judging(name, &ScorerName::Chrf)?;
         segmenter_specification(name, &self.roles(judging))
             .with_context(|| format!("cannot open the segmenter {name}"))
     }
 
     /// Where what an instrument said is kept.
-    pub(super) fn store(&self, role: &str, spec: &Value) -> anyhow::Result<RunStore> {
+    pub(in crate::cli) fn store(&self, role: &str, spec: &Value) -> anyhow::Result<RunStore> {
         let spec = json!({
             role: spec,
             "device": self.device,
@@ -205,7 +205,7 @@ impl Bench {
     }
 
     /// The rating of each pair by a scorer, the cache asked first.
-    pub(super) fn rate(
+    pub(in crate::cli) fn rate(
         &self,
         name: &ScorerName,
         spec: &Value,
@@ -224,7 +224,7 @@ impl Bench {
 }
 
 /// Prints a card.
-pub(super) fn print(
+pub(in crate::cli) fn print(
     format: Format,
     card: &impl serde::Serialize,
     title: &str,
@@ -256,7 +256,7 @@ fn markdown(title: &str, tables: &[Titled], signature: &str) -> String {
 }
 
 /// Writes `card.json`, `card.md` and figures into a folder.
-pub(super) fn write(
+pub(in crate::cli) fn write(
     dir: &Utf8Path,
     card: &impl serde::Serialize,
     title: &str,
@@ -276,7 +276,7 @@ pub(super) fn write(
 }
 
 /// The name of a file and its BLAKE3.
-pub(super) fn identity(path: &Utf8Path) -> anyhow::Result<(String, String)> {
+pub(in crate::cli) fn identity(path: &Utf8Path) -> anyhow::Result<(String, String)> {
     let digest = blake3::hash(&fs_err::read(path)?).to_hex().to_string();
     Ok((path.file_name().unwrap_or(path.as_str()).to_owned(), digest))
 }
