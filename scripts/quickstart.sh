@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# From nothing to a result: builds unimatch, brings two small models, and evaluates
-# SmolLM2's feedback on the sample corpus against its instructors' comments.
+# From nothing to a result: builds unimatch, brings a small model, and evaluates its
+# feedback on the sample corpus against the instructors' comments, with the segmenter and
+# the scorer that unimatch carries.
 #
 #   ./scripts/quickstart.sh [OPTIONS OF `unimatch run`]
 #
@@ -11,12 +12,12 @@ cd "$(dirname "$0")/.."
 echo "== building (some minutes the first time)"
 cargo build --locked --release
 
-echo "== models"
+echo "== model"
 python3 scripts/fetch_models.py --for start
 
 models="${UNIMATCH_MODELS:-models/cache}"
 echo "== running"
 exec cargo run --locked --release --quiet -- run tests/fixtures/corpus \
     --generator "local:$models/SmolLM2-135M-Instruct.Q4_1.gguf" \
-    --scorer "embedding:$models/all-MiniLM-L6-v2" --condition v1+guided --max-new-tokens 120 \
+    --condition v1+guided --max-new-tokens 120 \
     --out runs/quickstart "$@"

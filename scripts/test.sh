@@ -14,6 +14,7 @@ cargo fmt --check
 
 step "lints"
 cargo clippy --locked --all-targets -- --deny warnings
+cargo clippy --locked --no-default-features -- --deny warnings
 
 step "documentation"
 RUSTDOCFLAGS="--deny warnings" cargo doc --locked --no-deps

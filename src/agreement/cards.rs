@@ -48,22 +48,28 @@ impl Standing {
     pub fn in_words(&self) -> String {
         match self {
             Self::Unvalidated => "unvalidated".to_owned(),
-            Self::Validated { pearson, n, .. } => {
+            Self::Validated { pearson, n, annotators, .. } => {
                 let pearson = pearson.map_or_else(|| "none".to_owned(), |p| format!("{p:.3}"));
-                format!("validated: Pearson {pearson}, n {n}")
+                let by = annotators.as_ref().map(|who| format!(", rated by {who}"));
+                format!("validated: Pearson {pearson}, n {n}{}", by.unwrap_or_default())
             }
         }
     }
 }
 
 impl Cards {
-    /// Those in `folder`, if it is there.
+    /// That of the scorer in the program itself, and those in `folder`, if it is there.
     ///
     /// # Errors
     ///
     /// If a file in the folder that ends in `.json` is no card; the message names it.
     pub fn load(folder: Option<&Utf8Path>) -> anyhow::Result<Self> {
         let mut cards = Self::default();
+        #[cfg(feature = "distilled")]
+        cards.add(
+            include_str!("../../models/distilled/similarity_card.json"),
+            "models/distilled/similarity_card.json",
+        )?;
         if let Some(folder) = folder.filter(|folder| folder.is_dir()) {
             let mut paths: Vec<Utf8PathBuf> = Vec::new();
             for entry in folder.read_dir_utf8()? {

@@ -11,7 +11,7 @@ use crate::{
     agreement::Cards,
     config::{self, JudgingNames},
     experiment::{
-        Judging, Roles, ScorerName, scorer_specification,
+        Judging, Roles, ScorerName, SegmenterName, scorer_specification,
         texts::{self, Instrument, TextsEvaluation, Unpaired},
     },
     prompt::Library,
@@ -20,8 +20,7 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Examples:
-  unimatch eval --references instructor.jsonl --candidates model.jsonl \\
-      --scorer embedding:models/cache/all-MiniLM-L6-v2
+  unimatch eval --references instructor.jsonl --candidates model.jsonl
   unimatch eval --references r.csv --candidates c.csv --scorer lexical:chrf -f json
 
 A line of JSON is {\"id\": \"a\", \"text\": \"...\"}, or {\"id\": \"a\", \"units\": [\"...\", \"...\"]} where
@@ -40,14 +39,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     candidates: Utf8PathBuf,
 
-    /// Who cuts texts into units: sentence, classifier:FOLDER, distilled:FOLDER, or judge:MODEL
-    #[arg(long, value_name = "WHO", default_value = "sentence", env = "UNIMATCH_SEGMENTER")]
-    segmenter: String,
+    /// Who cuts texts into units: distilled, sentence, classifier:FOLDER, distilled:FOLDER, or
+    /// judge:MODEL
+    #[arg(long, value_name = "WHO", default_value_t = SegmenterName::default(), env = "UNIMATCH_SEGMENTER")]
+    segmenter: SegmenterName,
 
-    /// Who rates pairs of units: embedding:FOLDER, classifier:FOLDER, distilled:FOLDER,
-    /// bertscore:FOLDER[@LAYER], lexical:chrf, lexical:bleu, or judge:MODEL
-    #[arg(long, value_name = "WHO", default_value = "lexical:chrf", env = "UNIMATCH_SCORER")]
-    scorer: String,
+    /// Who rates pairs of units: distilled, embedding:FOLDER, classifier:FOLDER,
+    /// distilled:FOLDER, `bertscore:FOLDER[@LAYER]`, lexical:chrf, lexical:bleu, or judge:MODEL
+    #[arg(long, value_name = "WHO", default_value_t = ScorerName::default(), env = "UNIMATCH_SCORER")]
+    scorer: ScorerName,
 
     /// What to do about an id that only one side has
     #[arg(long, value_enum, default_value_t = UnpairedIds::Refuse)]
@@ -130,8 +130,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     };
     let library = Arc::new(library);
     let models = open_models(&args.machine.options())?;
-    let segmenter = args.segmenter.parse().context("--segmenter")?;
-    let scorer: ScorerName = args.scorer.parse().context("--scorer")?;
     let asked = Judging {
         seed: args.seed,
         batch_size: args.judge_batch_size.get(),
@@ -143,16 +141,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         judge_rating: args.judge_rating.as_deref(),
         segment_mode: args.segment_mode.as_deref(),
     };
-    let judging = config::judging(asked, names, &segmenter, &scorer).map_err(WrongUsage)?;
+    let judging =
+        config::judging(asked, names, &args.segmenter, &args.scorer).map_err(WrongUsage)?;
     let roles = Roles {
         judging,
         dtype: config::dtype(&args.machine.options()).map_err(WrongUsage)?,
         library: &library,
     };
-    let spec = scorer_specification(&scorer, &roles)?;
+    let spec = scorer_specification(&args.scorer, &roles)?;
     let cards = Cards::load(folders::known_cards(args.cards.as_ref()).as_deref())?;
-    let segmenter = models.segmenter(&segmenter, &library, judging)?;
-    let scorer = models.scorer(&scorer, &library, judging)?;
+    let segmenter = models.segmenter(&args.segmenter, &library, judging)?;
+    let scorer = models.scorer(&args.scorer, &library, judging)?;
     let instrument = Instrument { segmenter: &*segmenter, scorer: &*scorer };
     let mut evaluation = texts::evaluate(&references, &candidates, &instrument, &options)?;
     evaluation.validation = cards.standing(&spec);

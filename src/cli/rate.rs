@@ -41,9 +41,9 @@ pub(super) struct Args {
     #[arg(value_name = "PAIRS")]
     pairs: Utf8PathBuf,
 
-    /// Who rates: embedding:FOLDER, classifier:FOLDER, distilled:FOLDER, bertscore:FOLDER[@LAYER],
-    /// lexical:chrf, lexical:bleu, or judge:MODEL
-    #[arg(long, value_name = "WHO", default_value = "lexical:chrf", env = "UNIMATCH_SCORER")]
+    /// Who rates: distilled, embedding:FOLDER, classifier:FOLDER, distilled:FOLDER,
+    /// `bertscore:FOLDER[@LAYER]`, lexical:chrf, lexical:bleu, or judge:MODEL
+    #[arg(long, value_name = "WHO", default_value_t = ScorerName::default(), env = "UNIMATCH_SCORER")]
     scorer: ScorerName,
 
     /// Print what the scorer measures, before it becomes a rating: the cosine of
@@ -154,7 +154,10 @@ fn measure(name: &ScorerName, cpu: Cpu, pairs: &[UnitPair<'_>]) -> anyhow::Resul
             matches.map(|found| found.map(raw_match)).collect()
         }
         ScorerName::Classifier(_) | ScorerName::Distilled(_) => {
-            bail!("a classifier says what it says as a rating: leave out --raw")
+            bail!(
+                "{name} says what it says as a rating: leave out --raw, or name a scorer that \
+                 measures first, as --scorer lexical:chrf"
+            )
         }
         ScorerName::Chrf => lexical(LexicalMeasure::Chrf),
         ScorerName::Bleu => lexical(LexicalMeasure::Bleu),

@@ -31,14 +31,16 @@ pub struct RunOptions {
     #[arg(long, value_name = "WHO", env = "UNIMATCH_CLEANER", help_heading = "Models")]
     pub cleaner: Option<String>,
 
-    /// Who cuts feedback into units: sentence, classifier:FOLDER, distilled:FOLDER, or
-    /// judge:MODEL [default: sentence]
+    /// Who cuts feedback into units: distilled (the model in this program), sentence,
+    /// classifier:FOLDER, distilled:FOLDER, or judge:MODEL [default: distilled, or sentence in a
+    /// program without it]
     #[arg(long, value_name = "WHO", env = "UNIMATCH_SEGMENTER", help_heading = "Models")]
     pub segmenter: Option<String>,
 
-    /// Who rates pairs of units from 0 to 4: embedding:FOLDER, classifier:FOLDER, distilled:FOLDER,
-    /// `bertscore:FOLDER[@LAYER]`, lexical:chrf, lexical:bleu, or judge:MODEL [default:
-    /// lexical:chrf]
+    /// Who rates pairs of units from 0 to 4: distilled (the model in this program),
+    /// embedding:FOLDER, classifier:FOLDER, distilled:FOLDER, `bertscore:FOLDER[@LAYER]`,
+    /// lexical:chrf, lexical:bleu, or judge:MODEL [default: distilled, or lexical:chrf in a
+    /// program without it]
     #[arg(long, value_name = "WHO", env = "UNIMATCH_SCORER", help_heading = "Models")]
     pub scorer: Option<String>,
 

@@ -10,13 +10,12 @@ use super::{
 };
 use crate::{
     corpus::Selection,
-    experiment::{ConstrainedUnits, Judging, Machine, ModelName, Plan},
+    experiment::{ConstrainedUnits, Judging, Machine, ModelName, Plan, ScorerName, SegmenterName},
     metrics::EmptyAnswers,
     nn::{Cpu, CpuLevel, DeviceChoice, WeightType},
     prompt::{Condition, GenerationSettings, Preset, PromptFormat},
 };
 
-const DEFAULT_SCORER: &str = "lexical:chrf";
 const DEFAULT_KV_MEMORY_MIB: usize = 2048;
 const DEFAULT_BATCH_SIZE: usize = 256;
 const MAX_THREADS: usize = 1024;
@@ -37,8 +36,8 @@ pub fn plan(options: &RunOptions) -> anyhow::Result<Plan> {
         .context("no generator is given: name a model, as in --generator local:models/NAME.gguf")?;
     let preset: Preset = value("preset", options.preset.as_deref(), Preset::default())?;
     let settings = settings(options, preset)?;
-    let segmenter = parse("segmenter", options.segmenter.as_deref().unwrap_or("sentence"))?;
-    let scorer = parse("scorer", options.scorer.as_deref().unwrap_or(DEFAULT_SCORER))?;
+    let segmenter = value("segmenter", options.segmenter.as_deref(), SegmenterName::default())?;
+    let scorer = value("scorer", options.scorer.as_deref(), ScorerName::default())?;
     let asked = Judging {
         seed: settings.seed,
         batch_size: positive(

@@ -1,5 +1,7 @@
 //! What a training reads, and the folder that it writes.
 
+use std::borrow::Cow;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 
@@ -127,7 +129,7 @@ impl Out {
 
     pub(super) fn files(&self, base: &Base, own: &[u8]) -> DistilledFiles {
         let bytes = [base.tokenizer.clone(), base.bytes.clone(), own.to_vec()];
-        DistilledFiles::of_bytes(&self.folder, self.kind, bytes)
+        DistilledFiles::of_bytes(&self.folder, self.kind, bytes.map(Cow::Owned))
     }
 
     /// Writes the model, its settings, its curve and its report; its own file comes last

@@ -69,7 +69,7 @@ impl Task for RatingTask<'_> {
         cpu: Cpu,
         dev: &[&RatedPair],
     ) -> Result<Figures, DistillError> {
-        let scorer = DistilledScorer::new("distilled", files, EncoderPrecision::default(), cpu)?;
+        let scorer = DistilledScorer::new(files, EncoderPrecision::default(), cpu)?;
         let pairs: Vec<UnitPair<'_>> =
             dev.iter().map(|pair| UnitPair { generated: &pair.a, gold: &pair.b }).collect();
         let ratings = scorer.score(&pairs).into_iter().map(|rating| rating.map(Rating::get));
@@ -113,7 +113,7 @@ impl Task for CuttingTask<'_> {
         dev: &[&MarkedText],
     ) -> Result<Figures, DistillError> {
         let precision = EncoderPrecision::default();
-        let segmenter = DistilledSegmenter::new("distilled", files, precision, cpu)?;
+        let segmenter = DistilledSegmenter::new(files, precision, cpu)?;
         let texts: Vec<&str> = dev.iter().map(|text| text.text.as_str()).collect();
         let cuts: Vec<_> = segmenter
             .segment(&texts)

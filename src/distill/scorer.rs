@@ -7,7 +7,7 @@ use candle_core::{D, Result, Tensor};
 use super::{
     DistillError, Figures, RatedPair, ScorerHead, ScorerSettings, batches, figures,
     task::Setup,
-    tower::{Ground, Rows, Tower},
+    tower::{Ground, Tower},
     training::Lesson,
 };
 use crate::{
@@ -109,8 +109,11 @@ impl<'a> PairLesson<'a> {
         let rows: Vec<usize> =
             units.iter().flat_map(|(_, unit)| self.units[*unit].iter().copied()).collect();
         let read = self.tower.forward(parameters, &self.ground, &rows, noise.as_deref_mut())?;
+        let mut ranges = read.ranges.iter();
         let n_rows_of: Vec<usize> = units.iter().map(|(_, unit)| self.units[*unit].len()).collect();
-        let vectors = self.vectors(&read, &n_rows_of)?;
+        let of_units =
+            n_rows_of.into_iter().map(|n_rows| ranges.by_ref().take(n_rows).collect::<Vec<_>>());
+        let vectors = read.directions(of_units.map(Vec::into_iter))?;
         let side = |side: usize| -> Result<Tensor> {
             let places: Vec<u32> = pairs.iter().map(|pair| places[&pair.units[side]]).collect();
             vectors.index_select(&Tensor::new(places, &self.tower.device)?, 0)
@@ -132,23 +135,6 @@ impl<'a> PairLesson<'a> {
         let inner = linear(&normed, get("head.inner.weight")?, get("head.inner.bias")?)?;
         let inner = dropout(&gelu(&inner)?, rate, noise)?;
         linear(&inner, get("head.outer.weight")?, get("head.outer.bias")?)
-    }
-
-    /// The vector of each unit, which has the next so many rows: the mean over all its
-    /// tokens, scaled to the length of the root of its dimensions.
-    fn vectors(&self, read: &Rows, n_rows_of: &[usize]) -> Result<Tensor> {
-        let (n_tokens, width) = read.states.dims2()?;
-        let mut sums = vec![0.0_f32; n_rows_of.len() * n_tokens];
-        let mut ranges = read.ranges.iter();
-        for (unit, n_rows) in n_rows_of.iter().enumerate() {
-            for range in ranges.by_ref().take(*n_rows) {
-                sums[unit * n_tokens..][range.clone()].fill(1.0);
-            }
-        }
-        let sums = Tensor::from_vec(sums, (n_rows_of.len(), n_tokens), &self.tower.device)?;
-        let sums = sums.matmul(&read.states)?;
-        let norms = (sums.sqr()?.sum_keepdim(1)?.sqrt()? * (1.0 / (width as f64).sqrt()))?;
-        sums.broadcast_div(&norms)
     }
 
     /// The mean ratings of the pairs that are tried out on.

@@ -1,5 +1,7 @@
 //! A segmenter in training.
 
+use std::ops::Range;
+
 use candle_core::{Result, Tensor};
 
 use super::{
@@ -90,6 +92,7 @@ impl<'a> CutLesson<'a> {
         mut noise: Option<&mut Noise>,
     ) -> Result<Option<Tensor>> {
         let (mut rows, mut first, mut last) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut left, mut right) = (Vec::new(), Vec::new());
         let mut surface: Vec<f32> = Vec::new();
         let mut n_tokens = 0;
         for text in texts {
@@ -105,6 +108,9 @@ impl<'a> CutLesson<'a> {
                 };
                 first.push(index(at.first)?);
                 last.push(index(at.last)?);
+                let start = starts[at.row];
+                left.push(start + at.left.start..start + at.left.end);
+                right.push(start + at.right.start..start + at.right.end);
                 surface.extend(place.surface);
             }
         }
@@ -116,7 +122,11 @@ impl<'a> CutLesson<'a> {
         let n_places = first.len();
         let pick = |tokens: Vec<u32>| read.states.index_select(&Tensor::new(tokens, device)?, 0);
         let surface = Tensor::from_vec(surface, (n_places, N_SURFACE), device)?;
-        let input = Tensor::cat(&[pick(first)?, pick(last)?, surface], 1)?;
+        let side = |side: &[Range<usize>]| read.directions(side.iter().map(std::iter::once));
+        let (left, right) = (side(&left)?, side(&right)?);
+        let (apart, product) = ((&left - &right)?.abs()?, (&left * &right)?);
+        let input = [pick(first)?, pick(last)?, apart, product, right, surface];
+        let input = Tensor::cat(&input, 1)?;
         let rate = self.settings.head.dropout;
         let get = |name: &str| parameters.get(name);
         let input = dropout(&input, rate, noise.as_deref_mut())?;

@@ -85,3 +85,26 @@ impl Tower {
         Ok(Rows { states, ranges })
     }
 }
+
+impl Rows {
+    /// Where each group of ranges of rows points together, as
+    /// [`direction`](crate::distilled::direction) has it.
+    pub(super) fn directions<'a, G>(&self, groups: impl Iterator<Item = G>) -> Result<Tensor>
+    where
+        G: Iterator<Item = &'a Range<usize>>,
+    {
+        let (n_tokens, width) = self.states.dims2()?;
+        let mut members = Vec::new();
+        for ranges in groups {
+            let start = members.len();
+            members.resize(start + n_tokens, 0.0_f32);
+            for range in ranges {
+                members[start..][range.clone()].fill(1.0);
+            }
+        }
+        let shape = (members.len() / n_tokens, n_tokens);
+        let sums = Tensor::from_vec(members, shape, self.states.device())?.matmul(&self.states)?;
+        let norms = (sums.sqr()?.sum_keepdim(1)?.sqrt()? * (1.0 / (width as f64).sqrt()))?;
+        sums.broadcast_div(&norms)
+    }
+}

@@ -10,15 +10,19 @@
 //! ```
 //!
 //! Matrices are in few bits (see [`TensorFile`](crate::nn::TensorFile)). `unimatch
-//! distill` writes such a folder.
+//! distill` writes such a folder. One is in the program itself, with the feature
+//! `distilled`, which is on unless it is turned off: `models/distilled` here.
 
 mod activation;
+mod direction;
+mod embedded;
 mod encoder;
 mod source;
 
 pub use activation::gelu;
+pub use direction::direction;
 pub use encoder::{SharedEncoder, shape};
-pub use source::{BASE, DistilledFiles, FORMAT_VERSION, Kind, Parsed, TOKENIZER};
+pub use source::{BASE, DistilledFiles, DistilledSource, FORMAT_VERSION, Kind, Parsed, TOKENIZER};
 
 use camino::Utf8PathBuf;
 
@@ -66,6 +70,12 @@ pub enum DistilledError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The program carries no models.
+    #[error(
+        "this program was built without the models that it could carry: name a folder, as in \
+         distilled:FOLDER, or build it with the feature `distilled`"
+    )]
+    NotEmbedded,
     /// Two files do not belong together.
     #[error("{path} was trained on another base.safetensors than the one beside it")]
     OtherBase {

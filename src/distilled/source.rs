@@ -1,10 +1,10 @@
 //! Where the files of a distilled model come from.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{BaseDescription, DistilledError, OwnDescription};
+use super::{BaseDescription, DistilledError, OwnDescription, embedded};
 use crate::nn::TensorFile;
 
 /// The version of the files that are written and read.
@@ -45,36 +45,55 @@ impl Kind {
     }
 }
 
+/// Where the files of distilled models lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DistilledSource {
+    /// In the program itself.
+    Embedded,
+    /// In a folder that `unimatch distill` wrote.
+    Folder(Utf8PathBuf),
+}
+
+impl DistilledSource {
+    /// Reads the files of a scorer or a segmenter.
+    pub fn open(&self, kind: Kind) -> Result<DistilledFiles, DistilledError> {
+        let folder = match self {
+            Self::Folder(folder) => folder,
+            Self::Embedded => {
+                let files = embedded::files(kind).ok_or(DistilledError::NotEmbedded)?;
+                let folder = "the embedded model".into();
+                return Ok(DistilledFiles::of_bytes(folder, kind, files.map(Cow::Borrowed)));
+            }
+        };
+        let read = |file: &str| {
+            let path = folder.join(file);
+            fs_err::read(&path)
+                .map(Cow::Owned)
+                .map_err(|error| DistilledError::File { path, reason: error.to_string() })
+        };
+        let files = [read(TOKENIZER)?, read(BASE)?, read(kind.file_name())?];
+        Ok(DistilledFiles::of_bytes(folder, kind, files))
+    }
+}
+
 /// The bytes of a distilled model.
 #[derive(Clone, Debug)]
 pub struct DistilledFiles {
     /// Where they lie, for messages.
     folder: Utf8PathBuf,
     kind: Kind,
-    tokenizer: Vec<u8>,
-    base: Vec<u8>,
-    own: Vec<u8>,
+    tokenizer: Cow<'static, [u8]>,
+    base: Cow<'static, [u8]>,
+    own: Cow<'static, [u8]>,
 }
 
 impl DistilledFiles {
-    /// Reads the files of a scorer or a segmenter.
-    pub fn open(folder: &Utf8Path, kind: Kind) -> Result<Self, DistilledError> {
-        let read = |file: &str| {
-            let path = folder.join(file);
-            fs_err::read(&path)
-                .map_err(|error| DistilledError::File { path, reason: error.to_string() })
-        };
-        Ok(Self {
-            kind,
-            tokenizer: read(TOKENIZER)?,
-            base: read(BASE)?,
-            own: read(kind.file_name())?,
-            folder: folder.to_owned(),
-        })
-    }
-
-    /// Those of a model that was just made; `folder` is for messages.
-    pub fn of_bytes(folder: &Utf8Path, kind: Kind, [tokenizer, base, own]: [Vec<u8>; 3]) -> Self {
+    /// Those of a model that is in memory; `folder` is for messages.
+    pub fn of_bytes(
+        folder: &Utf8Path,
+        kind: Kind,
+        [tokenizer, base, own]: [Cow<'static, [u8]>; 3],
+    ) -> Self {
         Self { folder: folder.to_owned(), kind, tokenizer, base, own }
     }
 
@@ -156,7 +175,8 @@ mod tests {
     fn a_folder_without_its_files_is_an_error_that_names_the_first() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Utf8Path::from_path(dir.path()).unwrap().to_owned();
-        let error = DistilledFiles::open(&folder, Kind::Scorer).unwrap_err().to_string();
+        let error =
+            DistilledSource::Folder(folder.clone()).open(Kind::Scorer).unwrap_err().to_string();
         assert!(error.contains(folder.join("tokenizer.json").as_str()), "{error}");
     }
 }

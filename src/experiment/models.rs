@@ -11,7 +11,7 @@ use crate::{
         local::{LocalBackend, LocalOptions},
         scripted::Scripted,
     },
-    distilled::{DistilledFiles, Kind},
+    distilled::Kind,
     generate::{Cleaner, JudgeCleaner},
     nn::{DeviceChoice, EncoderPrecision, WeightType},
     prompt::{Library, Prompt, TokenCounter},
@@ -208,10 +208,10 @@ impl Models {
             SegmenterName::Classifier(folder) => {
                 Box::new(ClassifierSegmenter::open(folder, self.machine.cpu)?)
             }
-            SegmenterName::Distilled(folder) => {
-                let files = DistilledFiles::open(folder, Kind::Segmenter)?;
+            SegmenterName::Distilled(source) => {
+                let files = source.open(Kind::Segmenter)?;
                 let (precision, cpu) = (EncoderPrecision::default(), self.machine.cpu);
-                Box::new(DistilledSegmenter::new(&name.to_string(), &files, precision, cpu)?)
+                Box::new(DistilledSegmenter::new(&files, precision, cpu)?)
             }
             SegmenterName::Judge(model) => {
                 let (backend, library) = (self.open(model)?, Arc::clone(library));
@@ -239,10 +239,10 @@ impl Models {
             ScorerName::Classifier(folder) => {
                 Box::new(ClassifierScorer::open(folder, self.machine.cpu)?)
             }
-            ScorerName::Distilled(folder) => {
-                let files = DistilledFiles::open(folder, Kind::Scorer)?;
+            ScorerName::Distilled(source) => {
+                let files = source.open(Kind::Scorer)?;
                 let (precision, cpu) = (EncoderPrecision::default(), self.machine.cpu);
-                Box::new(DistilledScorer::new(&name.to_string(), &files, precision, cpu)?)
+                Box::new(DistilledScorer::new(&files, precision, cpu)?)
             }
             ScorerName::BertScore { folder, layer } => {
                 Box::new(BertScorer::open(folder, *layer, self.machine.cpu)?)

@@ -4,6 +4,8 @@ use std::{fmt, str::FromStr};
 
 use camino::Utf8PathBuf;
 
+use crate::distilled::DistilledSource;
+
 /// A text model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ModelName {
@@ -31,8 +33,8 @@ pub enum SegmenterName {
     Sentence,
     /// A fine-tuned classifier of tokens.
     Classifier(Utf8PathBuf),
-    /// The segmenter of a folder that `unimatch distill` wrote.
-    Distilled(Utf8PathBuf),
+    /// A model that `unimatch distill` made.
+    Distilled(DistilledSource),
     /// A model.
     Judge(ModelName),
 }
@@ -44,8 +46,8 @@ pub enum ScorerName {
     Embedding(Utf8PathBuf),
     /// A fine-tuned classifier of pairs.
     Classifier(Utf8PathBuf),
-    /// The scorer of a folder that `unimatch distill` wrote.
-    Distilled(Utf8PathBuf),
+    /// A model that `unimatch distill` made.
+    Distilled(DistilledSource),
     /// BERTScore, mapped to 0-4.
     BertScore {
         /// The folder of the encoder.
@@ -134,12 +136,15 @@ impl FromStr for SegmenterName {
         match text.split_once(':') {
             None if text == "sentence" => Ok(Self::Sentence),
             Some(("classifier", path)) if !path.is_empty() => Ok(Self::Classifier(path.into())),
-            Some(("distilled", path)) if !path.is_empty() => Ok(Self::Distilled(path.into())),
+            None if text == "distilled" => Ok(Self::Distilled(DistilledSource::Embedded)),
+            Some(("distilled", path)) if !path.is_empty() => {
+                Ok(Self::Distilled(DistilledSource::Folder(path.into())))
+            }
             Some(("judge", model)) => model.parse().map(Self::Judge),
             _ => Err(RoleError {
                 role: "segmenter",
                 found: text.to_owned(),
-                known: "sentence, classifier:FOLDER, distilled:FOLDER and judge:MODEL",
+                known: "distilled, sentence, classifier:FOLDER, distilled:FOLDER and judge:MODEL",
             }),
         }
     }
@@ -150,7 +155,8 @@ impl fmt::Display for SegmenterName {
         match self {
             Self::Sentence => f.write_str("sentence"),
             Self::Classifier(path) => write!(f, "classifier:{path}"),
-            Self::Distilled(path) => write!(f, "distilled:{path}"),
+            Self::Distilled(DistilledSource::Embedded) => f.write_str("distilled"),
+            Self::Distilled(DistilledSource::Folder(path)) => write!(f, "distilled:{path}"),
             Self::Judge(model) => write!(f, "judge:{model}"),
         }
     }
@@ -163,7 +169,10 @@ impl FromStr for ScorerName {
         match text.split_once(':') {
             Some(("embedding", path)) if !path.is_empty() => Ok(Self::Embedding(path.into())),
             Some(("classifier", path)) if !path.is_empty() => Ok(Self::Classifier(path.into())),
-            Some(("distilled", path)) if !path.is_empty() => Ok(Self::Distilled(path.into())),
+            None if text == "distilled" => Ok(Self::Distilled(DistilledSource::Embedded)),
+            Some(("distilled", path)) if !path.is_empty() => {
+                Ok(Self::Distilled(DistilledSource::Folder(path.into())))
+            }
             Some(("bertscore", path)) if !path.is_empty() => Ok(Self::bert_score(path)),
             Some(("lexical", "chrf")) => Ok(Self::Chrf),
             Some(("lexical", "bleu")) => Ok(Self::Bleu),
@@ -171,9 +180,31 @@ impl FromStr for ScorerName {
             _ => Err(RoleError {
                 role: "scorer",
                 found: text.to_owned(),
-                known: "embedding:FOLDER, classifier:FOLDER, distilled:FOLDER, \
+                known: "distilled, embedding:FOLDER, classifier:FOLDER, distilled:FOLDER, \
                         bertscore:FOLDER[@LAYER], lexical:chrf, lexical:bleu and judge:MODEL",
             }),
+        }
+    }
+}
+
+/// The distilled segmenter that the program carries, or else a unit a sentence.
+impl Default for SegmenterName {
+    fn default() -> Self {
+        if cfg!(feature = "distilled") {
+            Self::Distilled(DistilledSource::Embedded)
+        } else {
+            Self::Sentence
+        }
+    }
+}
+
+/// The distilled scorer that the program carries, or else chrF.
+impl Default for ScorerName {
+    fn default() -> Self {
+        if cfg!(feature = "distilled") {
+            Self::Distilled(DistilledSource::Embedded)
+        } else {
+            Self::Chrf
         }
     }
 }
@@ -196,7 +227,8 @@ impl fmt::Display for ScorerName {
         match self {
             Self::Embedding(path) => write!(f, "embedding:{path}"),
             Self::Classifier(path) => write!(f, "classifier:{path}"),
-            Self::Distilled(path) => write!(f, "distilled:{path}"),
+            Self::Distilled(DistilledSource::Embedded) => f.write_str("distilled"),
+            Self::Distilled(DistilledSource::Folder(path)) => write!(f, "distilled:{path}"),
             Self::BertScore { folder, layer: Some(layer) } => {
                 write!(f, "bertscore:{folder}@{layer}")
             }
@@ -221,13 +253,14 @@ mod tests {
             "judge:local:a.gguf",
             "classifier:models/x+adapter",
             "distilled:models/mine",
+            "distilled",
             "bertscore:models/x@5",
             "bertscore:models/x@home",
             "bertscore:models/x",
         ] {
             assert_eq!(name.parse::<ScorerName>().unwrap().to_string(), name);
         }
-        for name in ["sentence", "judge:scripted:a.jsonl", "classifier:models/x"] {
+        for name in ["sentence", "distilled", "judge:scripted:a.jsonl", "classifier:models/x"] {
             assert_eq!(name.parse::<SegmenterName>().unwrap().to_string(), name);
         }
         for name in ["none", "rules", "judge:local:a.gguf"] {

@@ -11,7 +11,7 @@ use super::{CleanerName, Judging, ModelName, Plan, ScorerName, SegmenterName};
 use crate::{
     agreement::Standing,
     corpus::Corpus,
-    distilled::{DistilledFiles, Kind},
+    distilled::{DistilledSource, Kind},
     nn::{
         DeviceChoice, EncoderPrecision, GgufFile, ModelFolder, WeightType, adapted_name,
         adapter_files, base_and_adapter, encoder_files,
@@ -105,7 +105,7 @@ fn of_segmenter(
     Ok(match name {
         SegmenterName::Sentence => json!("sentence"),
         SegmenterName::Classifier(folder) => identities.of_classifier(folder)?,
-        SegmenterName::Distilled(folder) => of_distilled(folder, Kind::Segmenter)?,
+        SegmenterName::Distilled(source) => of_distilled(source, Kind::Segmenter)?,
         SegmenterName::Judge(model) => json!({
             "judge": identities.of_model(model)?,
             "prompt_digest": roles.library.digest(Purpose::Segmentation)?,
@@ -129,7 +129,7 @@ fn of_scorer(
             "calibration": Calibration::source_digest(folder, None)?.to_hex().as_str(),
         }),
         ScorerName::Classifier(folder) => identities.of_classifier(folder)?,
-        ScorerName::Distilled(folder) => of_distilled(folder, Kind::Scorer)?,
+        ScorerName::Distilled(source) => of_distilled(source, Kind::Scorer)?,
         ScorerName::BertScore { folder, layer } => json!({
             "bertscore": adapted_name(folder),
             "layer": layer,
@@ -160,10 +160,12 @@ fn of_scorer(
     })
 }
 
-fn of_distilled(folder: &Utf8Path, kind: Kind) -> anyhow::Result<Value> {
+fn of_distilled(source: &DistilledSource, kind: Kind) -> anyhow::Result<Value> {
+    // The same weights are the same model, whatever folder they lie in.
+    let digest = source.open(kind)?.digest();
     Ok(json!({
-        "distilled": folder.file_name(),
-        "files": DistilledFiles::open(folder, kind)?.digest(),
+        "distilled": digest[..8],
+        "files": digest,
         "precision": EncoderPrecision::default().to_string(),
     }))
 }

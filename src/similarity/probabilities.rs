@@ -8,6 +8,9 @@ use super::Rating;
 pub struct Probabilities([f64; 5]);
 
 impl Probabilities {
+    /// All on 4.
+    pub const EQUIVALENT: Self = Self([0.0, 0.0, 0.0, 0.0, 1.0]);
+
     /// Takes five probabilities.
     pub fn new(values: [f64; 5]) -> Option<Self> {
         let sum: f64 = values.iter().sum();

@@ -63,6 +63,8 @@ fn a_run_is_repeated_from_its_config_and_from_the_environment() {
         unimatch()
             .args(["run", "tests/fixtures/corpus", "--out", from_variables.as_str()])
             .env("UNIMATCH_GENERATOR", "scripted:tests/fixtures/replies.jsonl")
+            .env("UNIMATCH_SEGMENTER", "sentence")
+            .env("UNIMATCH_SCORER", "lexical:chrf")
             .env("UNIMATCH_CONDITION", "guided+v1")
             .env("UNIMATCH_LIMIT", "3")
             .env("UNIMATCH_SEED", "5"),

@@ -123,7 +123,8 @@ fn skip(reason: &str) {
 }
 
 const REHEARSAL: &str = "\"$unimatch\" run tests/fixtures/corpus \
-     --generator scripted:tests/fixtures/replies.jsonl --scorer lexical:chrf --out \"$disk/run\"";
+     --generator scripted:tests/fixtures/replies.jsonl --segmenter sentence --scorer lexical:chrf \
+     --out \"$disk/run\"";
 
 #[test]
 fn a_full_disk_is_told_and_the_run_goes_on_when_there_is_room() {

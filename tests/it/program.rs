@@ -17,13 +17,13 @@ pub(crate) fn unimatch() -> Command {
 }
 
 /// The program with a rehearsal of the whole chain on the sample corpus: a
-/// script in place of a model, chrF as scorer.
+/// script in place of a model, sentences as units, chrF as scorer.
 pub(crate) fn rehearsal(out: &Utf8Path) -> Command {
     let mut command = unimatch();
     command
         .args(["run", "tests/fixtures/corpus", "--generator"])
         .arg(format!("scripted:{}", material::fixture("replies.jsonl")))
-        .args(["--scorer", "lexical:chrf", "--out", out.as_str()]);
+        .args(["--segmenter", "sentence", "--scorer", "lexical:chrf", "--out", out.as_str()]);
     command
 }
 

@@ -130,7 +130,8 @@ fn a_segmenter_is_held_against_its_annotators_and_a_run() {
     let run = bench.root.join("run");
     succeed(&mut rehearsal(&run));
     let output = unimatch()
-        .args(["validate", "segmentation", texts.as_str(), "-f", "json", "--run", run.as_str()])
+        .args(["validate", "segmentation", texts.as_str(), "--segmenter", "sentence"])
+        .args(["-f", "json", "--run", run.as_str()])
         .args(["--cache", bench.root.join("cache").as_str(), "--max-window-diff", "0.4"])
         .output()
         .unwrap();

@@ -48,7 +48,7 @@ pub(super) struct Args {
     annotations: Utf8PathBuf,
 
     /// Who cuts: the same names as `unimatch run` takes
-    #[arg(long, value_name = "WHO", default_value = "sentence", env = "UNIMATCH_SEGMENTER")]
+    #[arg(long, value_name = "WHO", default_value_t = SegmenterName::default(), env = "UNIMATCH_SEGMENTER")]
     segmenter: SegmenterName,
 
     /// Width of WindowDiff's windows, in words

@@ -2,14 +2,16 @@
 
 use super::N_SURFACE;
 use crate::{
-    distilled::{DistilledError, gelu},
+    distilled::{DistilledError, direction, gelu},
     nn::TensorFile,
 };
 
-/// The make of the network above the states: the state of the first token after the
-/// place, that of the last token before it, and what meets the eye side by side; a
-/// hidden layer with a GELU; one number of which a sigmoid makes the probability. Its
-/// tensors are `head.inner` and `head.outer`.
+/// The make of the network above the states. Side by side: the state of the first token
+/// after the place; that of the last token before it; of the directions of what stands on
+/// either side, up to the ends of their sentences, the difference without its sign, the
+/// product, and the right one; and what meets the eye. Above that a hidden layer with a
+/// GELU, and one number of which a sigmoid makes the probability. The tensors are
+/// `head.inner` and `head.outer`.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlaceHead {
@@ -22,7 +24,7 @@ pub struct PlaceHead {
 impl PlaceHead {
     /// How many numbers the network is given for states of so many.
     pub fn width(n_dimensions: usize) -> usize {
-        2 * n_dimensions + N_SURFACE
+        5 * n_dimensions + N_SURFACE
     }
 }
 
@@ -56,13 +58,20 @@ impl Head {
         self.threshold
     }
 
+    /// For a place between two tokens and two sides, by their states.
     pub(super) fn probability(
         &self,
-        first: &[f32],
-        last: &[f32],
+        [first, last]: [&[f32]; 2],
+        sides: [&[f32]; 2],
         surface: &[f32; N_SURFACE],
     ) -> f64 {
-        let row = [first, last, surface].concat();
+        let [left, right] = sides.map(|states| direction(states, first.len()));
+        let both = || left.iter().zip(&right);
+        let mut row = [first, last].concat();
+        row.extend(both().map(|(left, right)| (left - right).abs()));
+        row.extend(both().map(|(left, right)| left * right));
+        row.extend(&right);
+        row.extend(surface);
         let inner = self.inner.chunks(row.len()).zip(&self.inner_bias);
         let inner = inner.map(|(weights, bias)| gelu(dot(weights, &row) + f64::from(*bias)));
         let sum: f64 = inner.zip(&self.outer).map(|(x, weight)| x * f64::from(*weight)).sum();

@@ -8,6 +8,8 @@ pub use head::PlaceHead;
 pub use places::{N_SURFACE, Place, places};
 pub use windows::{PlaceTokens, TextRows, text_rows};
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::{SegmentError, Segmentation, Segmenter};
@@ -30,10 +32,8 @@ pub struct DistilledSegmenter {
 }
 
 impl DistilledSegmenter {
-    /// Takes a segmenter's files; records carry `name`, the digest of the files, and the
-    /// precision.
+    /// Takes a segmenter's files; records carry their digest and the precision.
     pub fn new(
-        name: &str,
         files: &DistilledFiles,
         precision: EncoderPrecision,
         cpu: Cpu,
@@ -50,7 +50,7 @@ impl DistilledSegmenter {
             })?;
         let head = Head::load(head, encoder.hidden_size(), &parsed.own)?;
         let digest: String = files.digest().chars().take(8).collect();
-        Ok(Self { id: format!("{name}#{digest}/{precision}"), encoder, head })
+        Ok(Self { id: format!("distilled#{digest}/{precision}"), encoder, head })
     }
 
     /// For each text its places and how likely each is a cut.
@@ -67,10 +67,12 @@ impl DistilledSegmenter {
                 let states: Vec<Vec<f32>> = states.into_iter().collect::<Result<_, _>>()?;
                 let TextRows { places, tokens, .. } = text?;
                 let size = self.encoder.hidden_size();
-                let state = |row: usize, token: usize| &states[row][token * size..][..size];
                 let weigh = |(place, at): (Place, PlaceTokens)| {
-                    let (first, last) = (state(at.row, at.first), state(at.row, at.last));
-                    let probability = self.head.probability(first, last, &place.surface);
+                    let row = &states[at.row];
+                    let of = |tokens: Range<usize>| &row[tokens.start * size..tokens.end * size];
+                    let ends = [at.first, at.last].map(|token| of(token..token + 1));
+                    let sides = [of(at.left), of(at.right)];
+                    let probability = self.head.probability(ends, sides, &place.surface);
                     (place, probability)
                 };
                 Ok(places.into_iter().zip(tokens).map(weigh).collect())

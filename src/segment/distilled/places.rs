@@ -1,5 +1,7 @@
 //! Where a unit may end: what the guideline allows, and what meets the eye there.
 
+use std::ops::Range;
+
 /// How many numbers say what meets the eye at a place.
 pub const N_SURFACE: usize = 13;
 
@@ -40,9 +42,13 @@ pub struct Place {
     /// Where the word before it ends, in bytes.
     pub end: usize,
     /// The bytes of the word before.
-    pub before: std::ops::Range<usize>,
+    pub before: Range<usize>,
     /// The bytes of the word after.
-    pub after: std::ops::Range<usize>,
+    pub after: Range<usize>,
+    /// The bytes from the end of the sentence before up to the place.
+    pub left: Range<usize>,
+    /// The bytes from the place up to the end of its sentence.
+    pub right: Range<usize>,
     /// What meets the eye: punctuation, capitals, linking words, how far the ends are.
     pub surface: [f32; N_SURFACE],
 }
@@ -52,6 +58,9 @@ pub struct Place {
 pub fn places(text: &str) -> Vec<Place> {
     let words = words(text);
     let n_words = words.len();
+    // The words that end a sentence, in order.
+    let ends: Vec<usize> =
+        (0..n_words).filter(|index| ends_a_sentence(&text[words[*index].clone()])).collect();
     let at = |index: usize| -> Option<Place> {
         let (before, after) = (words[index - 1].clone(), words[index].clone());
         let (previous, next) = (&text[before.clone()], &text[after.clone()]);
@@ -61,13 +70,23 @@ pub fn places(text: &str) -> Vec<Place> {
             return None;
         }
         let surface = surface(previous, next, &bare, index, n_words);
-        Some(Place { end: before.end, before, after, surface })
+        // A sentence that ends at the place itself is what stands on its left.
+        let ended = ends.partition_point(|end| end + 1 < index);
+        let first = if ended == 0 { 0 } else { ends[ended - 1] + 1 };
+        let last = ends.get(ends.partition_point(|end| *end < index)).copied();
+        let left = words[first].start..before.end;
+        let right = after.start..words[last.unwrap_or(n_words - 1)].end;
+        Some(Place { end: before.end, before, after, left, right, surface })
     };
     (1..n_words).filter_map(at).collect()
 }
 
+fn ends_a_sentence(word: &str) -> bool {
+    word.trim_end_matches(CLOSING).ends_with(['.', '!', '?'])
+}
+
 /// The runs of what is no white space.
-pub(super) fn words(text: &str) -> Vec<std::ops::Range<usize>> {
+pub(super) fn words(text: &str) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut start = None;
     for (at, ch) in text.char_indices() {
@@ -135,6 +154,23 @@ mod tests {
         assert_eq!(ends("You name it and move on"), ["it"]);
         assert_eq!(ends("  Good. "), [""; 0]);
         assert_eq!(ends(""), [""; 0]);
+    }
+
+    #[test]
+    fn the_sides_of_a_place_reach_to_the_ends_of_its_sentences() {
+        let text = "Good (really.) You name it, and move on. Why?";
+        let sides: Vec<[&str; 2]> =
+            places(text).into_iter().map(|place| [&text[place.left], &text[place.right]]).collect();
+        assert_eq!(
+            sides,
+            [
+                ["Good (really.)", "You name it, and move on."],
+                ["You name it,", "and move on."],
+                ["You name it, and move on.", "Why?"],
+            ]
+        );
+        let open = places("no end, here");
+        assert_eq!((open[0].left.clone(), open[0].right.clone()), (0..7, 8..12));
     }
 
     #[test]

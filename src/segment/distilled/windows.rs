@@ -17,7 +17,7 @@ pub struct TextRows {
 }
 
 /// The tokens on both sides of a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceTokens {
     /// The row in which the place is judged.
     pub row: usize,
@@ -25,6 +25,10 @@ pub struct PlaceTokens {
     pub first: usize,
     /// In that row, the last token of the word before the place.
     pub last: usize,
+    /// In that row, the tokens of what stands on the left; never none.
+    pub left: Range<usize>,
+    /// In that row, the tokens of what stands on the right; never none.
+    pub right: Range<usize>,
 }
 
 /// Reads a text. One longer than the encoder's window is read in windows that overlap by
@@ -45,7 +49,24 @@ pub fn text_rows(reader: &TextReader, text: &str) -> Result<TextRows, String> {
             Some(token) if windows[row].contains(&token) => token - windows[row].start + n_before,
             _ => 0,
         };
-        PlaceTokens { row, first: within(first), last: within(last) }
+        let side = |bytes: &Range<usize>| {
+            let window = &windows[row];
+            let side = token(&offsets, bytes).unwrap_or(0..0);
+            let (start, end) = (side.start.max(window.start), side.end.min(window.end));
+            // What has no token here is read where the row begins.
+            if start < end {
+                start - window.start + n_before..end - window.start + n_before
+            } else {
+                0..1
+            }
+        };
+        PlaceTokens {
+            row,
+            first: within(first),
+            last: within(last),
+            left: side(&place.left),
+            right: side(&place.right),
+        }
     });
     let tokens = tokens.collect();
     let rows = windows.iter().map(|window| reader.around(&ids[window.clone()])).collect();

@@ -2,7 +2,7 @@
 
 use super::super::Probabilities;
 use crate::{
-    distilled::{DistilledError, gelu},
+    distilled::{DistilledError, direction, gelu},
     nn::{ModelError, TensorFile},
 };
 
@@ -90,18 +90,9 @@ impl Head {
         })
     }
 
-    /// The vector of a unit: the mean over the states of all its tokens, scaled.
+    /// The vector of a unit: the direction of the states of all its tokens.
     pub(super) fn unit(&self, states: &[f32]) -> Vec<f32> {
-        let mut sum = vec![0.0_f64; self.n_dimensions];
-        for state in states.chunks(self.n_dimensions) {
-            for (sum, number) in sum.iter_mut().zip(state) {
-                *sum += f64::from(*number);
-            }
-        }
-        let norm = sum.iter().map(|number| number * number).sum::<f64>().sqrt();
-        let factor = (self.n_dimensions as f64).sqrt() / norm;
-        #[expect(clippy::cast_possible_truncation, reason = "the states were f32 to begin with")]
-        sum.into_iter().map(|number| (number * factor) as f32).collect()
+        direction(states, self.n_dimensions)
     }
 
     /// `None` where the network gives what is no number.

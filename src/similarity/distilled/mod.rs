@@ -21,7 +21,8 @@ use head::Head;
 /// once, the mean state of its tokens, and a small network makes the probabilities of
 /// the five ratings of what two vectors have in common and where they differ.
 ///
-/// Symmetric in the two units, to the last bit. A rating depends on its pair alone. A
+/// Symmetric in the two units, to the last bit; a unit and itself are rated 4, as the
+/// scale has it. A rating depends on its pair alone. A
 /// unit longer than what the encoder reads at once is read in windows of equal length,
 /// and its vector is the mean over the tokens of all of them.
 pub struct DistilledScorer {
@@ -32,10 +33,8 @@ pub struct DistilledScorer {
 }
 
 impl DistilledScorer {
-    /// Takes a scorer's files; records carry `name`, the digest of the files, and the
-    /// precision.
+    /// Takes a scorer's files; records carry their digest and the precision.
     pub fn new(
-        name: &str,
         files: &DistilledFiles,
         precision: EncoderPrecision,
         cpu: Cpu,
@@ -51,7 +50,12 @@ impl DistilledScorer {
             .map_err(|error| wrong(format!("its head: {error}")))?;
         let head = Head::load(head, encoder.hidden_size(), &parsed.own)?;
         let digest: String = files.digest().chars().take(8).collect();
-        Ok(Self { id: format!("{name}#{digest}/{precision}"), encoder, head, known: Memory::new() })
+        Ok(Self {
+            id: format!("distilled#{digest}/{precision}"),
+            encoder,
+            head,
+            known: Memory::new(),
+        })
     }
 
     /// The vector of each text.
@@ -103,8 +107,12 @@ impl Scorer for DistilledScorer {
         let vectors = self.known.recall(&texts, |texts| self.read(texts));
         places
             .into_par_iter()
-            .map(|places| {
-                let probabilities = self.probabilities(places.map(|place| &vectors[place]))?;
+            .zip(pairs)
+            .map(|(places, pair)| {
+                let mut probabilities = self.probabilities(places.map(|place| &vectors[place]))?;
+                if pair.generated.trim() == pair.gold.trim() {
+                    probabilities = Probabilities::EQUIVALENT;
+                }
                 Ok(Weighed {
                     rating: probabilities.expectation(),
                     probabilities: Some(probabilities),
