@@ -19,7 +19,7 @@ use crate::nn::{
 };
 
 /// Rows that one task works on.
-const ROWS_PER_TASK: usize = 10 * MAX_WORD_ROWS;
+const ROWS_PER_TASK: usize = 5 * MAX_WORD_ROWS;
 
 /// Columns that one task works on.
 const COLUMNS_PER_TASK: usize = 12 * LANES;

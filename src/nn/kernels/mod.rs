@@ -131,6 +131,8 @@ mod vector;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod words_avx2;
+#[cfg(target_arch = "x86_64")]
+mod words_avx512;
 
 pub(super) use activation::{QuantizedRows, quantize};
 pub(super) use block::{Block, Halves, NoMinimum};

@@ -22,8 +22,9 @@ use super::{
 /// `32 * 8191 * 8191 = 2_146_959_392`, which 32 bits hold.
 pub(super) const GREATEST: f32 = 8191.0;
 
-/// The most rows that a tile takes at once: the sums of twelve registers.
-pub(in crate::nn) const MAX_WORD_ROWS: usize = 6;
+/// The most rows that a tile takes at once: the sums of twelve registers of sixteen
+/// lanes, or of twice six rows of two registers of eight.
+pub(in crate::nn) const MAX_WORD_ROWS: usize = 12;
 
 /// Where the code of an input lies: which pair, and which half of it. Sixteen inputs
 /// make eight pairs of one and the one that comes eight later, so that a row is
@@ -33,7 +34,7 @@ const fn place(input: usize) -> (usize, usize) {
 }
 
 /// Two inputs of each of eight outputs, those of an output side by side.
-type Pairs = [i16; 2 * HALF];
+pub(super) type Pairs = [i16; 2 * HALF];
 
 /// The weights from 32 inputs to 16 outputs: `scale * code`, a scale an output.
 #[repr(C, align(32))]
@@ -75,6 +76,10 @@ pub(in crate::nn) struct WordInputs {
     /// What a code is worth. Not a number where an input is not finite.
     pub(super) scale: f32,
 }
+
+/// Nothing.
+#[cfg(target_arch = "x86_64")]
+pub(super) const EMPTY: WordInputs = WordInputs { pairs: [0; DEPTH / 2], scale: 0.0 };
 
 impl WordInputs {
     fn get(&self, input: usize) -> i32 {
@@ -196,6 +201,10 @@ pub(in crate::nn) fn word_tile(
     let rows = &span.rows[..span.n_rows];
     assert!(rows.iter().all(|row| row.len() == tile.len()), "a row and a tile differ in width");
     let totals = &mut totals[..span.n_rows];
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = super::simd_avx512::Avx512::of(cpu) {
+        return super::words_avx512::tile(simd, tile, rows, totals);
+    }
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = super::simd_avx2::Avx2::of(cpu) {
         return super::words_avx2::tile(simd, tile, rows, totals);

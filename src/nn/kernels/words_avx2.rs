@@ -18,12 +18,21 @@ use super::{
     codes::HALF,
     simd::Lanes,
     simd_avx2::Avx2,
-    words::{WordBlock, WordInputs},
+    words::{EMPTY, WordBlock, WordInputs},
 };
 
 /// As [`word_tile`](super::word_tile). All rows have as many blocks as the tile,
 /// and there are as many totals as rows.
 pub(super) fn tile(simd: Avx2, tile: &[WordBlock], rows: &[&[WordInputs]], totals: &mut [Lanes]) {
+    for (rows, totals) in rows.chunks(AT_ONCE).zip(totals.chunks_mut(AT_ONCE)) {
+        few(simd, tile, rows, totals);
+    }
+}
+
+/// The rows whose sums fit into twelve registers.
+const AT_ONCE: usize = 6;
+
+fn few(simd: Avx2, tile: &[WordBlock], rows: &[&[WordInputs]], totals: &mut [Lanes]) {
     // SAFETY: an `Avx2` is only made where the processor has AVX2, FMA and F16C.
     unsafe {
         match rows.len() {
@@ -45,10 +54,17 @@ fn tile_rows<const R: usize>(
     rows: &[&[WordInputs]],
     totals: &mut [Lanes],
 ) {
-    let rows: [&[WordInputs]; R] = std::array::from_fn(|row| &rows[row][..tile.len()]);
+    // No closures here: they would not be compiled for these instructions.
+    let mut all: [&[WordInputs]; R] = [&[]; R];
+    for (row, blocks) in all.iter_mut().zip(rows) {
+        *row = &blocks[..tile.len()];
+    }
     let totals = &mut totals[..R];
+    let mut inputs = [&EMPTY; R];
     for (index, weights) in tile.iter().enumerate() {
-        let inputs: [&WordInputs; R] = std::array::from_fn(|row| &rows[row][index]);
+        for row in 0..R {
+            inputs[row] = &all[row][index];
+        }
         let mut sums = [[_mm256_setzero_si256(); 2]; R];
         for (step, codes) in weights.codes.iter().enumerate() {
             let codes = [integers(simd, &codes[0]), integers(simd, &codes[1])];
