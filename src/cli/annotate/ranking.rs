@@ -1,7 +1,7 @@
 //! `unimatch annotate ranking`: texts near a wanted F1 for experts to put in order, and
 //! what they gave.
 
-use std::{collections::BTreeMap, io::Write};
+use std::{collections::BTreeMap, io::Write, num::NonZeroUsize};
 
 use anyhow::Context;
 use camino::Utf8PathBuf;
@@ -44,11 +44,11 @@ pub(super) struct Args {
     from: Vec<Utf8PathBuf>,
 
     /// Sets to draw
-    #[arg(long, short, value_name = "N", default_value_t = 20)]
-    n: usize,
+    #[arg(long, short, value_name = "N", default_value = "20")]
+    n: NonZeroUsize,
 
     /// How far the F1 of a text may lie from what it should be
-    #[arg(long, value_name = "X", default_value_t = 0.15)]
+    #[arg(long, value_name = "X", default_value_t = 0.15, value_parser = tolerance)]
     tolerance: f64,
 
     /// Who rates pairs of units: the same names as `unimatch run` takes
@@ -65,6 +65,14 @@ pub(super) struct Args {
 
     #[command(flatten)]
     instrument: Instrument,
+}
+
+/// Beyond a quarter, a text could stand for two of the targets.
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(tolerance) if (0.0..=0.25).contains(&tolerance) => Ok(tolerance),
+        _ => Err("give a number from 0 to 0.25".to_owned()),
+    }
 }
 
 /// Bring together what ranking sheets exported, or sheets that were filled in as CSV
@@ -92,6 +100,14 @@ struct Paragraph {
     generated: Vec<String>,
 }
 
+impl Paragraph {
+    /// What is drawn for this paragraph, whatever others there are.
+    fn draw(&self, seed: u64) -> ChaCha8Rng {
+        let place = format!("{seed} {} {}", self.draft, self.place);
+        ChaCha8Rng::from_seed(*blake3::hash(place.as_bytes()).as_bytes())
+    }
+}
+
 /// Units of other paragraphs that a text may be made of.
 const N_FOREIGN: usize = 6;
 
@@ -107,10 +123,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     paragraphs.shuffle(&mut ChaCha8Rng::seed_from_u64(args.seed));
     let bench = Bench::new(&args.instrument, args.seed)?;
     let spec = bench.scorer_spec(&args.scorer)?;
+    let n_wanted = args.n.get();
     let mut sets = Vec::new();
-    let mut n_tried = 0;
     for part in paragraphs.chunks(N_AT_ONCE) {
-        if args.n <= sets.len() {
+        if n_wanted <= sets.len() {
             break;
         }
         let materials = materials(part, &paragraphs, args.seed);
@@ -128,13 +144,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
             // A paragraph with a pair that cannot be rated makes no set.
             let Ok(own) = own else { continue };
             material.ratings = own.chunks(material.n_gold).map(<[f64]>::to_vec).collect();
-            if sets.len() < args.n {
-                n_tried += 1;
-                let seed = args.seed.wrapping_add(n_tried);
-                sets.extend(
-                    compose(&material, args.tolerance, seed)
-                        .map(|texts| keyed(paragraph, texts, seed)),
-                );
+            if sets.len() < n_wanted {
+                let draw = paragraph.draw(args.seed);
+                let texts = compose(&material, args.tolerance, &mut draw.clone());
+                sets.extend(texts.map(|texts| keyed(paragraph, texts, draw)));
             }
         }
     }
@@ -152,7 +165,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{} sets of three texts on {} and in {csv}", sets.len(), args.out)?;
     writeln!(out, "{key} says how each text was made: keep it from the raters")?;
-    if sets.len() < args.n {
+    if sets.len() < n_wanted {
         writeln!(
             out,
             "{} were asked for: of {} paragraphs no more have texts as near as --tolerance {}",
@@ -201,9 +214,7 @@ fn paragraphs(runs: &[Utf8PathBuf]) -> anyhow::Result<Vec<Paragraph>> {
 fn materials(part: &[Paragraph], all: &[Paragraph], seed: u64) -> Vec<Material> {
     part.iter()
         .map(|paragraph| {
-            let place = format!("{seed} {} {}", paragraph.draft, paragraph.place);
-            let hash = blake3::hash(place.as_bytes());
-            let mut rng = ChaCha8Rng::from_seed(*hash.as_bytes());
+            let mut rng = paragraph.draw(seed);
             let mut foreign: Vec<&String> = all
                 .iter()
                 .filter(|other| other.draft != paragraph.draft)
@@ -225,8 +236,8 @@ fn materials(part: &[Paragraph], all: &[Paragraph], seed: u64) -> Vec<Material> 
 }
 
 /// A set under names that say nothing, its texts in an order that says nothing.
-fn keyed(paragraph: &Paragraph, mut texts: [ComposedText; 3], seed: u64) -> KeyedSet {
-    texts.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+fn keyed(paragraph: &Paragraph, mut texts: [ComposedText; 3], mut draw: ChaCha8Rng) -> KeyedSet {
+    texts.shuffle(&mut draw);
     let hash = |parts: &[&str]| blake3::hash(parts.join("\n").as_bytes()).to_hex()[..10].to_owned();
     let texts: Vec<(String, ComposedText)> =
         texts.into_iter().map(|text| (text.units.join(" "), text)).collect();
