@@ -117,14 +117,14 @@ fn redraw<T: Clone + Sync, G: Ord>(
     (draws.n * 9 <= values.len() * 10).then_some(values)
 }
 
-fn interval(mut values: Vec<f64>, level: f64) -> Option<Interval> {
+pub(super) fn interval(mut values: Vec<f64>, level: f64) -> Option<Interval> {
     values.sort_by(f64::total_cmp);
     let outside = (1.0 - level) / 2.0;
     Some(Interval { low: quantile(&values, outside)?, high: quantile(&values, 1.0 - outside)? })
 }
 
 /// A quantile of sorted values, straight between the nearest two.
-fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+pub(super) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share.clamp(0.0, 1.0) * (sorted.len().checked_sub(1)?) as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
     let below = place.floor() as usize;
