@@ -7,7 +7,9 @@
 mod alignment;
 mod scores;
 mod threshold;
+mod others;
 
 pub use alignment::{AlignedPair, Alignment, align};
+pub use others::{AlignmentKind, Covered, align_greedily, covered, covered_at};
 pub use scores::CompleteScores;
 pub use threshold::{Threshold, match_at};
