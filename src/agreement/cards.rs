@@ -18,7 +18,7 @@ pub fn scorer_key(spec: &Value) -> String {
 /// Cards by the key of their scorer.
 #[derive(Clone, Debug, Default)]
 pub struct Cards {
-    by_key: BTreeMap<String, Standing>,
+    by_key: BTreeMap<String, (Standing, SimilarityCard)>,
 }
 
 /// What is known of a scorer.
@@ -96,17 +96,23 @@ impl Cards {
         let standing = Standing::Validated {
             pearson: card.pearson,
             n: card.n,
-            excluded_kinds: card.annotations.excluded_kinds,
-            annotators: card.annotations.annotators,
+            excluded_kinds: card.annotations.excluded_kinds.clone(),
+            annotators: card.annotations.annotators.clone(),
             card: name.to_owned(),
         };
-        self.by_key.insert(card.scorer_key, standing);
+        self.by_key.insert(card.scorer_key.clone(), (standing, card));
         Ok(())
     }
 
     /// What is known of the scorer with this specification.
     pub fn standing(&self, scorer_spec: &Value) -> Standing {
-        self.by_key.get(&scorer_key(scorer_spec)).cloned().unwrap_or_default()
+        let found = self.by_key.get(&scorer_key(scorer_spec));
+        found.map(|(standing, _)| standing.clone()).unwrap_or_default()
+    }
+
+    /// The card of the scorer with this specification, where there is one.
+    pub fn card(&self, scorer_spec: &Value) -> Option<&SimilarityCard> {
+        self.by_key.get(&scorer_key(scorer_spec)).map(|(_, card)| card)
     }
 
     /// Puts a card into a folder, in place of an older one of the same scorer, and says

@@ -42,6 +42,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         store: &store,
         progress: &Silent,
         cards: &prepared.cards,
+        donor: None,
     };
     let (drafts, n_partial) = run.release_drafts()?;
     let setting = args.setting.clone().unwrap_or_else(|| prepared.plan.condition.to_string());

@@ -4,9 +4,12 @@
 //! returns how the process ends.
 
 mod annotate;
+mod compare;
 mod corpus;
 mod distill;
+mod duration;
 mod eval;
+mod experiment;
 mod export;
 mod folders;
 mod machine;
@@ -16,7 +19,9 @@ mod progress;
 mod prompts;
 mod rate;
 mod rehearsal;
+mod reproduce;
 mod run;
+mod scorer_error;
 mod stages;
 mod summary;
 mod validate;
@@ -53,6 +58,9 @@ enum Command {
     Score(stages::Args),
     Match(matching::Args),
     Eval(eval::Args),
+    Experiment(experiment::Args),
+    Compare(compare::Args),
+    Reproduce(reproduce::Args),
     Export(export::Args),
     Corpus(corpus::Args),
     Prompts(prompts::Args),
@@ -112,6 +120,9 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Score(args) => stages::run(&args, Until::Score),
         Command::Match(args) => matching::run(&args),
         Command::Eval(args) => eval::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
+        Command::Experiment(args) => experiment::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Corpus(args) => corpus::run(&args),
         Command::Prompts(args) => prompts::run(&args),

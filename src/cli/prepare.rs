@@ -1,6 +1,9 @@
 //! What every command that runs stages needs first.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    rc::Rc,
+    sync::{Arc, OnceLock},
+};
 
 use anyhow::Context;
 
@@ -19,15 +22,19 @@ pub(super) struct Prepared {
     pub(super) plan: Plan,
     pub(super) corpus: Corpus,
     pub(super) library: Arc<Library>,
-    pub(super) models: Models,
+    pub(super) models: Rc<Models>,
     pub(super) cards: Cards,
 }
 
 impl Prepared {
     /// Resolves the options and loads the drafts and templates they name.
     pub(super) fn new(options: &RunOptions) -> anyhow::Result<Self> {
+        Self::with_models(options, Rc::new(open_models(options)?))
+    }
+
+    /// The same with models that other runs use too; they must be of these options.
+    pub(super) fn with_models(options: &RunOptions, models: Rc<Models>) -> anyhow::Result<Self> {
         let plan = config::plan(options).map_err(WrongUsage)?;
-        let models = open_models(options)?;
         let corpus = super::corpus::load(&plan.corpus)?.select(&plan.selection)?;
         let library = match &plan.prompts {
             Some(dir) => Library::load(dir)?,

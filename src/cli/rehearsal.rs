@@ -2,7 +2,7 @@
 
 use std::{io::Write, time::Instant};
 
-use super::{Ending, prepare::Prepared};
+use super::{Ending, duration::in_words, prepare::Prepared};
 use crate::{
     backend::{Request, Sampling},
     experiment::{TextModel, Until, prompts, sampling},
@@ -173,15 +173,4 @@ fn probe(model: &dyn TextModel, prompt: &Prompt, sampling: &Sampling) -> Option<
         prefill_tokens_per_s: usage.n_prompt_tokens as f64 / reading.as_secs_f64(),
         reply_tokens_per_s: (usage.n_completion_tokens - 1) as f64 / writing.as_secs_f64(),
     })
-}
-
-/// A time in the unit that fits.
-fn in_words(seconds: f64) -> String {
-    if seconds < 90.0 {
-        format!("{seconds:.0} seconds")
-    } else if seconds < 5400.0 {
-        format!("{:.0} minutes", seconds / 60.0)
-    } else {
-        format!("{:.1} hours", seconds / 3600.0)
-    }
 }

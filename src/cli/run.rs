@@ -16,7 +16,7 @@ use super::{
 use crate::{
     agreement::Cards,
     config::{self, RunOptions},
-    experiment::{Run, Until, specification},
+    experiment::{Driven, Run, Until, specification},
     run::{MANIFEST, Manifest, RunStore, write_atomically},
 };
 
@@ -100,7 +100,7 @@ fn load_config(path: &Utf8Path) -> anyhow::Result<RunOptions> {
 }
 
 /// Opens the run directory, or begins it.
-fn open(prepared: &Prepared, out: &Utf8Path) -> anyhow::Result<RunStore> {
+pub(super) fn open(prepared: &Prepared, out: &Utf8Path) -> anyhow::Result<RunStore> {
     let spec = specification(&prepared.plan, &prepared.corpus, &prepared.library)?;
     let provenance = json!({
         "unimatch": env!("CARGO_PKG_VERSION"),
@@ -134,6 +134,21 @@ pub(super) fn drive(
     from: Until,
     until: Until,
 ) -> anyhow::Result<Ending> {
+    let driven = drive_quietly(prepared, store, None, (from, until))?;
+    let mut out = std::io::stdout().lock();
+    summary::print(&mut out, store.dir(), &driven)?;
+    out.flush()?;
+    Ok(summary::ending(&driven))
+}
+
+/// The same without a word but for bars: the stages from one to another, with a run whose
+/// units may be taken over.
+pub(super) fn drive_quietly(
+    prepared: &Prepared,
+    store: &RunStore,
+    donor: Option<&RunStore>,
+    (from, until): (Until, Until),
+) -> anyhow::Result<Driven> {
     store.note_invocation(&json!({
         "at": jiff::Timestamp::now().to_string(),
         "unimatch": env!("CARGO_PKG_VERSION"),
@@ -149,14 +164,12 @@ pub(super) fn drive(
         store,
         progress: &progress,
         cards: &prepared.cards,
+        donor,
     };
     let driven = run.drive(from, until)?;
     if let Some((results, paragraphs)) = &driven.results {
         summary::write_files(store.dir(), results, paragraphs)
             .with_context(|| format!("cannot write the results to {}", store.dir()))?;
     }
-    let mut out = std::io::stdout().lock();
-    summary::print(&mut out, store.dir(), &driven)?;
-    out.flush()?;
-    Ok(summary::ending(&driven))
+    Ok(driven)
 }

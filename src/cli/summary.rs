@@ -40,8 +40,11 @@ pub(super) fn print(out: &mut impl Write, dir: &Utf8Path, driven: &Driven) -> io
         writeln!(out, "{}\n", results.signature)?;
     }
     for (stage, tally) in &driven.tallies {
-        let n_new = tally.n_items - tally.n_done_before;
+        let n_new = tally.n_items - tally.n_done_before - tally.n_adopted;
         write!(out, "{stage}: {} items, {n_new} worked on", tally.n_items)?;
+        if 0 < tally.n_adopted {
+            write!(out, ", {} taken over from another run", tally.n_adopted)?;
+        }
         if 0 < tally.n_failed {
             write!(
                 out,

@@ -49,6 +49,8 @@ pub struct Run<'a> {
     pub progress: &'a dyn Progress,
     /// What is known of scorers.
     pub cards: &'a Cards,
+    /// Another run, whose units are taken over where they were cut by the same means.
+    pub donor: Option<&'a RunStore>,
 }
 
 /// What driving a run came to.
@@ -98,6 +100,7 @@ impl Run<'_> {
             shard: Shard::WHOLE,
             batch_size: self.models.machine().batch_size,
             progress: self.progress,
+            donor: None,
         }
     }
 
@@ -130,8 +133,12 @@ impl Run<'_> {
 
     fn segment(&self, segmenter: &dyn Segmenter) -> anyhow::Result<(&'static str, Tally)> {
         let stage = SegmentStage { segmenter };
+        let settings = Drive {
+            donor: self.donor.filter(|donor| cuts_alike(donor, self.store)),
+            ..self.settings()
+        };
         let tally = self.with_cleaned(|cleaned, _| {
-            Ok(drive(&stage, work::passages(self.corpus, cleaned), self.settings())?)
+            Ok(drive(&stage, work::passages(self.corpus, cleaned), settings)?)
         })?;
         Ok((SegmentStage::NAME, tally))
     }
@@ -224,6 +231,13 @@ impl Run<'_> {
             work(&work::cut_paragraphs(self.corpus, failures, cleaned, &segmented))
         })
     }
+}
+
+/// Whether two runs cut by the same means: then a passage has the same units in both.
+pub fn cuts_alike(first: &RunStore, other: &RunStore) -> bool {
+    ["/segmenter", "/sampling/seed", "/judge_retries", "/device"].iter().all(|pointer| {
+        first.manifest().spec.pointer(pointer) == other.manifest().spec.pointer(pointer)
+    })
 }
 
 /// Why there is nothing of a stage that was not driven so far.

@@ -2,8 +2,6 @@
 
 use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
-use camino::{Utf8Path, Utf8PathBuf};
-
 use super::{CleanerName, Judging, Machine, ModelName, Plan, ScorerName, SegmenterName, Until};
 use crate::{
     backend::{
@@ -92,7 +90,10 @@ pub struct Models {
     device: DeviceChoice,
     dtype: WeightType,
     open: RefCell<BTreeMap<ModelName, Arc<dyn TextModel>>>,
-    embeddings: RefCell<BTreeMap<Utf8PathBuf, Arc<EmbeddingScorer>>>,
+    /// Scorers without a judge, with what they remember of texts.
+    scorers: RefCell<BTreeMap<String, Arc<dyn Scorer>>>,
+    /// Segmenters without a judge.
+    segmenters: RefCell<BTreeMap<String, Arc<dyn Segmenter>>>,
 }
 
 impl Models {
@@ -103,7 +104,8 @@ impl Models {
             dtype: WeightType::default(),
             device: DeviceChoice::Cpu,
             open: RefCell::default(),
-            embeddings: RefCell::default(),
+            scorers: RefCell::default(),
+            segmenters: RefCell::default(),
         }
     }
 
@@ -146,14 +148,25 @@ impl Models {
         Ok(model)
     }
 
-    /// The scorer of this folder, with the vectors that it remembers.
-    fn embedding(&self, folder: &Utf8Path) -> anyhow::Result<Arc<EmbeddingScorer>> {
-        if let Some(scorer) = self.embeddings.borrow().get(folder) {
-            return Ok(Arc::clone(scorer));
-        }
-        let scorer = Arc::new(EmbeddingScorer::open(folder, self.machine.cpu)?);
-        self.embeddings.borrow_mut().insert(folder.to_owned(), Arc::clone(&scorer));
-        Ok(scorer)
+    /// Closes the text models that a plan does not name, so that their memory is free.
+    pub fn keep_those_of(&self, plan: &Plan) {
+        let judges = [
+            match &plan.cleaner {
+                CleanerName::Judge(model) => Some(model),
+                _ => None,
+            },
+            match &plan.segmenter {
+                SegmenterName::Judge(model) => Some(model),
+                _ => None,
+            },
+            match &plan.scorer {
+                ScorerName::Judge(model) => Some(model),
+                _ => None,
+            },
+        ];
+        let named: Vec<&ModelName> =
+            judges.into_iter().flatten().chain([&plan.generator]).collect();
+        self.open.borrow_mut().retain(|name, _| named.contains(&name));
     }
 
     /// Opens what the stages from one to another cut and rate with, so that a model
@@ -196,60 +209,66 @@ impl Models {
         })
     }
 
-    /// Who cuts.
+    /// Who cuts. Opened once, unless it is a judge, whose text model is.
     pub fn segmenter(
         &self,
         name: &SegmenterName,
         library: &Arc<Library>,
         judging: Judging,
     ) -> anyhow::Result<Box<dyn Segmenter>> {
-        Ok(match name {
-            SegmenterName::Sentence => Box::new(SentenceSegmenter),
-            SegmenterName::Classifier(folder) => {
-                Box::new(ClassifierSegmenter::open(folder, self.machine.cpu)?)
+        let cpu = self.machine.cpu;
+        let known = self.segmenters.borrow().get(&name.to_string()).cloned();
+        let opened: Arc<dyn Segmenter> = match (known, name) {
+            (Some(known), _) => known,
+            (None, SegmenterName::Sentence) => Arc::new(SentenceSegmenter),
+            (None, SegmenterName::Classifier(folder)) => {
+                Arc::new(ClassifierSegmenter::open(folder, cpu)?)
             }
-            SegmenterName::Distilled(source) => {
+            (None, SegmenterName::Distilled(source)) => {
                 let files = source.open(Kind::Segmenter)?;
-                let (precision, cpu) = (EncoderPrecision::default(), self.machine.cpu);
-                Box::new(DistilledSegmenter::new(&files, precision, cpu)?)
+                Arc::new(DistilledSegmenter::new(&files, EncoderPrecision::default(), cpu)?)
             }
-            SegmenterName::Judge(model) => {
+            (None, SegmenterName::Judge(model)) => {
                 let (backend, library) = (self.open(model)?, Arc::clone(library));
-                match judging.segment_mode_for(model) {
+                return Ok(match judging.segment_mode_for(model) {
                     SegmentMode::Copy => {
                         Box::new(JudgeSegmenter::new(backend, library, judging.settings())?)
                     }
                     SegmentMode::Scoring => Box::new(MarkingSegmenter::new(backend, library)?),
-                }
+                });
             }
-        })
+        };
+        self.segmenters.borrow_mut().insert(name.to_string(), Arc::clone(&opened));
+        Ok(Box::new(opened))
     }
 
-    /// Who rates.
+    /// Who rates. Opened once, unless it is a judge, whose text model is.
     pub fn scorer(
         &self,
         name: &ScorerName,
         library: &Arc<Library>,
         judging: Judging,
     ) -> anyhow::Result<Box<dyn Scorer>> {
-        Ok(match name {
-            ScorerName::Chrf => Box::new(LexicalScorer::chrf()),
-            ScorerName::Bleu => Box::new(LexicalScorer::bleu()),
-            ScorerName::Embedding(folder) => Box::new(self.embedding(folder)?),
-            ScorerName::Classifier(folder) => {
-                Box::new(ClassifierScorer::open(folder, self.machine.cpu)?)
+        let cpu = self.machine.cpu;
+        let known = self.scorers.borrow().get(&name.to_string()).cloned();
+        let opened: Arc<dyn Scorer> = match (known, name) {
+            (Some(known), _) => known,
+            (None, ScorerName::Chrf) => Arc::new(LexicalScorer::chrf()),
+            (None, ScorerName::Bleu) => Arc::new(LexicalScorer::bleu()),
+            (None, ScorerName::Embedding(folder)) => Arc::new(EmbeddingScorer::open(folder, cpu)?),
+            (None, ScorerName::Classifier(folder)) => {
+                Arc::new(ClassifierScorer::open(folder, cpu)?)
             }
-            ScorerName::Distilled(source) => {
+            (None, ScorerName::Distilled(source)) => {
                 let files = source.open(Kind::Scorer)?;
-                let (precision, cpu) = (EncoderPrecision::default(), self.machine.cpu);
-                Box::new(DistilledScorer::new(&files, precision, cpu)?)
+                Arc::new(DistilledScorer::new(&files, EncoderPrecision::default(), cpu)?)
             }
-            ScorerName::BertScore { folder, layer } => {
-                Box::new(BertScorer::open(folder, *layer, self.machine.cpu)?)
+            (None, ScorerName::BertScore { folder, layer }) => {
+                Arc::new(BertScorer::open(folder, *layer, cpu)?)
             }
-            ScorerName::Judge(model) => {
+            (None, ScorerName::Judge(model)) => {
                 let (backend, library) = (self.open(model)?, Arc::clone(library));
-                match judging.mode_for(model) {
+                return Ok(match judging.mode_for(model) {
                     JudgeMode::Batch => {
                         let settings = judging.settings();
                         Box::new(JudgeScorer::new(backend, library, settings, judging.batch_size)?)
@@ -257,8 +276,10 @@ impl Models {
                     JudgeMode::Logits => {
                         Box::new(LogitScorer::new(backend, library, judging.rating)?)
                     }
-                }
+                });
             }
-        })
+        };
+        self.scorers.borrow_mut().insert(name.to_string(), Arc::clone(&opened));
+        Ok(Box::new(opened))
     }
 }

@@ -1,6 +1,10 @@
 //! All that a run's records depend on, as data that can be compared.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+    time::SystemTime,
+};
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -197,6 +201,27 @@ fn runs_local_models(plan: &Plan) -> bool {
     models.any(|model| matches!(model, ModelName::Local(_)))
 }
 
+/// A file as it was when it was digested: its place, size in bytes and last change.
+type FileState = (Utf8PathBuf, u64, SystemTime);
+
+/// The digests that this process has taken: the runs of an experiment share large models,
+/// and a file that did not change need not be read again.
+static DIGESTS: Mutex<BTreeMap<FileState, String>> = Mutex::new(BTreeMap::new());
+
+fn digest(path: &Utf8Path) -> std::io::Result<String> {
+    let found = fs_err::metadata(path)?;
+    let state = (path.to_owned(), found.len(), found.modified()?);
+    let known = || DIGESTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(digest) = known().get(&state) {
+        return Ok(digest.clone());
+    }
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_mmap_rayon(path)?;
+    let digest = hasher.finalize().to_hex().to_string();
+    known().insert(state, digest.clone());
+    Ok(digest)
+}
+
 /// Digests of files, each taken once.
 struct Identities {
     dtype: WeightType,
@@ -237,10 +262,9 @@ impl Identities {
         if let Some(known) = self.known.get(path) {
             return Ok(known.clone());
         }
-        let mut hasher = blake3::Hasher::new();
         let name = path.file_name().with_context(|| format!("{path} is not a file"))?.to_owned();
-        hasher.update_mmap_rayon(path).with_context(|| format!("cannot read {path}"))?;
-        let identity = FileIdentity { name, digest: hasher.finalize().to_hex().to_string() };
+        let digest = digest(path).with_context(|| format!("cannot read {path}"))?;
+        let identity = FileIdentity { name, digest };
         self.known.insert(path.to_owned(), identity.clone());
         Ok(identity)
     }
@@ -307,7 +331,7 @@ pub(super) fn signature(manifest: &Manifest, validation: &Standing) -> String {
 }
 
 /// A role of the specification in a few words, as `judge SmolLM2.gguf#1a2b3c4d`.
-fn who(role: Option<&Value>) -> String {
+pub(super) fn who(role: Option<&Value>) -> String {
     match role {
         Some(Value::String(name)) => name.clone(),
         Some(Value::Object(role)) => match role.iter().next() {

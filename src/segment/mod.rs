@@ -18,7 +18,7 @@ pub use sentence::SentenceSegmenter;
 pub use stage::{Extent, Passage, SegmentStage, UnitsRecord};
 pub use units::{Units, units};
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use crate::{backend::BackendError, corpus::ParagraphId, prompt::PromptError};
 
@@ -30,6 +30,16 @@ pub trait Segmenter: Send + Sync {
     /// Says where each unit of each text lies, in order. A text that cannot be
     /// cut is an error of its own.
     fn segment(&self, texts: &[&str]) -> Vec<Result<Segmentation, SegmentError>>;
+}
+
+impl<S: Segmenter + ?Sized> Segmenter for Arc<S> {
+    fn id(&self) -> &str {
+        (**self).id()
+    }
+
+    fn segment(&self, texts: &[&str]) -> Vec<Result<Segmentation, SegmentError>> {
+        (**self).segment(texts)
+    }
 }
 
 /// Where the units of a text lie.

@@ -81,6 +81,7 @@ fn results(
         store,
         progress: &progress,
         cards: &prepared.cards,
+        donor: None,
     };
     let driven = run.drive(from, Until::Match)?;
     let (results, _) = driven.results.ok_or_else(|| anyhow::anyhow!("the run has no results"))?;
