@@ -7,7 +7,9 @@
 //! [`ParsedDocument::warnings`] says so. Texts of the document stand in the document alone:
 //! no error and no warning quotes them.
 
+pub mod color;
 pub mod docx;
+pub mod written;
 
 use crate::corpus::Annotation;
 
@@ -110,4 +112,6 @@ pub enum RemovalReason {
     NameBlock,
     /// A change that the document tracks was accepted or rejected.
     TrackedChange,
+    /// A footnote or an endnote on which nothing hangs.
+    Footnote,
 }
