@@ -1,0 +1,1 @@
+//! Documents made for the purpose.
