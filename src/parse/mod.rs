@@ -108,6 +108,8 @@ pub enum RemovalReason {
     PageNumber,
     /// The block of name, course and date before the title.
     NameBlock,
+    /// It is a note at the foot of a page; its mark in the text goes with it.
+    Footnote,
     /// A change that the document tracks was accepted or rejected.
     TrackedChange,
 }

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use super::{
     columns::Line,
+    glyphs::Glyph,
     hyphens::{Hyphens, ends_in_hyphen},
+    paragraphs::Layout,
 };
 
 /// A paragraph, and where its characters stand.
@@ -30,7 +32,12 @@ pub(super) struct PlacedGlyph {
 }
 
 /// The paragraph of these lines of the document.
-pub(super) fn paragraph(lines: &[Line], range: Range<usize>, hyphens: &Hyphens) -> Placed {
+pub(super) fn paragraph(
+    lines: &[Line],
+    range: Range<usize>,
+    hyphens: &Hyphens,
+    layout: &Layout,
+) -> Placed {
     let mut placed = Placed::default();
     let texts: Vec<String> =
         lines.get(range.clone()).unwrap_or_default().iter().map(Line::text).collect();
@@ -43,22 +50,33 @@ pub(super) fn paragraph(lines: &[Line], range: Range<usize>, hyphens: &Hyphens) 
         for glyph in line.glyphs.iter().take(n_glyphs) {
             placed.push(glyph, index);
         }
-        if next.is_some() && !drops_hyphen && !ends_in_hyphen(text) && !runs_on(text, next) {
+        let runs_on = next.is_none_or(|next| {
+            drops_hyphen
+                || ends_in_hyphen(text, next)
+                || needs_no_space(text, next)
+                || is_address(text) && layout.is_full(line)
+        });
+        if !runs_on {
             placed.push_space();
         }
     }
     placed
 }
 
+/// Whether the line ends in an address of the web, which is broken where the line is full.
+fn is_address(line: &str) -> bool {
+    let word = line.rsplit(' ').next().unwrap_or_default();
+    word.contains("://") || word.contains("www.") || word.len() > 24 && word.contains(['/', '-'])
+}
+
 /// Whether no space stands where the line ends: between characters that need none.
-fn runs_on(line: &str, next: Option<&str>) -> bool {
+fn needs_no_space(line: &str, next: &str) -> bool {
     let is_east_asian = |ch: char| matches!(ch, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}');
-    let next = next.and_then(|next| next.chars().next());
-    line.chars().last().is_some_and(is_east_asian) && next.is_some_and(is_east_asian)
+    line.ends_with(is_east_asian) && next.starts_with(is_east_asian)
 }
 
 impl Placed {
-    fn push(&mut self, glyph: &super::glyphs::Glyph, line: usize) {
+    fn push(&mut self, glyph: &Glyph, line: usize) {
         if glyph.is_space() {
             self.push_space();
             return;

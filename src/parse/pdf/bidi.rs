@@ -34,7 +34,7 @@ fn way(glyph: &Glyph) -> Way {
 pub(super) fn logical_order(mut glyphs: Vec<Glyph>) -> Vec<Glyph> {
     let ways: Vec<Way> = glyphs.iter().map(way).collect();
     let count = |wanted: Way| ways.iter().filter(|way| **way == wanted).count();
-    if count(Way::Left) == 0 {
+    if count(Way::Left) == 0 || is_in_order(&glyphs) {
         return glyphs;
     }
     if count(Way::Left) > count(Way::Right) {
@@ -44,6 +44,50 @@ pub(super) fn logical_order(mut glyphs: Vec<Glyph>) -> Vec<Glyph> {
         turn_stretches(&mut glyphs, |way| way == Way::Left);
     }
     glyphs
+}
+
+/// How a letter is joined to others, as far as its code tells: whether to the one read before
+/// it, and whether to the one read after it.
+fn joins(glyph: &Glyph) -> Option<(bool, bool)> {
+    let ch = glyph.text.chars().next()?;
+    let code = u32::from(ch);
+    // Arabic presentation forms B: most letters have four forms in a row (isolated, final,
+    // initial, medial), some have two (isolated, final).
+    const TWO_FORMS: [u32; 11] =
+        [0xfe81, 0xfe83, 0xfe85, 0xfe87, 0xfe8d, 0xfe93, 0xfea9, 0xfeab, 0xfead, 0xfeaf, 0xfeed];
+    if !(0xfe80..=0xfef4).contains(&code) || code == 0xfe80 {
+        return None;
+    }
+    if TWO_FORMS.iter().any(|first| (*first..first + 2).contains(&code))
+        || (0xfeef..0xfef1).contains(&code)
+    {
+        let is_final = TWO_FORMS.contains(&(code.wrapping_sub(1))) || code == 0xfef0;
+        return Some((is_final, false));
+    }
+    const FOUR_FORMS: [(u32, u32); 5] =
+        [(0xfe89, 1), (0xfe8f, 1), (0xfe95, 5), (0xfeb1, 15), (0xfef1, 1)];
+    let (first, _) =
+        FOUR_FORMS.into_iter().find(|(first, n)| (*first..first + 4 * n).contains(&code))?;
+    match (code - first) % 4 {
+        0 => Some((false, false)),
+        1 => Some((true, false)),
+        2 => Some((false, true)),
+        _ => Some((true, true)),
+    }
+}
+
+/// Whether the forms of the letters say that they already stand in the order of reading, as
+/// programs write that know nothing of right-to-left.
+fn is_in_order(glyphs: &[Glyph]) -> bool {
+    let (mut n_in_order, mut n_turned) = (0_usize, 0_usize);
+    for pair in glyphs.windows(2) {
+        let [left, right] = pair else { continue };
+        if let (Some(left), Some(right)) = (joins(left), joins(right)) {
+            n_in_order += usize::from(left.1 && right.0);
+            n_turned += usize::from(right.1 && left.0);
+        }
+    }
+    n_in_order > n_turned
 }
 
 /// Turns every stretch of glyphs of the kind, with the neutral ones inside it.
@@ -83,6 +127,8 @@ mod tests {
         assert_eq!(read("left to right"), "left to right");
         assert_eq!(read("םולש"), "שלום");
         assert_eq!(read("12 דומע ok םולש"), "שלום ok עמוד 12");
+        assert_eq!(read("ﻲﻓ ﺖﻴﺑ"), "ﺑﻴﺖ ﻓﻲ");
+        assert_eq!(read("say ﺑﻴﺖ ﻓﻲ so"), "say ﺑﻴﺖ ﻓﻲ so");
         assert_eq!(read("he said םלוע םולש to us"), "he said שלום עולם to us");
     }
 }

@@ -9,7 +9,7 @@ use super::{
     annotations::{self, Canvas, RawAnnotation},
     assemble::{self, Placed},
     columns::{self, Frame, Line},
-    export,
+    export, footnotes,
     furniture::{self, Furniture, PageRows},
     glyphs::{self, Glyph},
     hyphens::Hyphens,
@@ -44,6 +44,7 @@ pub(super) fn read(pdf: &Pdf, options: &PdfOptions) -> Result<ParsedDocument, Pd
     let layout = Layout::of(&lines);
     let block = name_block::find(&lines, &layout);
     removed.extend(take(&mut lines, block, RemovalReason::NameBlock));
+    removed.extend(footnotes::take_off(&mut lines));
     removed.sort_by(|a, b| a.line.page.cmp(&b.line.page).then(a.line.y.total_cmp(&b.line.y)));
     let body = Body::of(lines, pages.aside, &removed, options.keep_headers);
     let mut document = ParsedDocument { warnings: pages.warnings, ..ParsedDocument::default() };
@@ -187,7 +188,7 @@ impl Body {
         }
         let mut body = Self { homes: vec![0; all.len()], paragraphs: Vec::new(), lines: all };
         for range in ranges {
-            let placed = assemble::paragraph(&body.lines, range.clone(), &hyphens);
+            let placed = assemble::paragraph(&body.lines, range.clone(), &hyphens, &layout);
             for home in body.homes.get_mut(range).into_iter().flatten() {
                 *home = body.paragraphs.len();
             }

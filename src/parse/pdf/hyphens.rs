@@ -66,10 +66,19 @@ impl Hyphens {
 /// The hyphens that end a line.
 const HYPHENS: [char; 2] = ['-', '\u{2010}'];
 
-/// Whether the line ends in a hyphen behind a letter, so that the next line follows without
-/// a space.
-pub(super) fn ends_in_hyphen(line: &str) -> bool {
-    line.strip_suffix(HYPHENS).is_some_and(|rest| rest.ends_with(char::is_alphabetic))
+/// Words before which English puts a hyphen even where a capital follows.
+const PREFIXES: [&str; 12] =
+    ["non", "anti", "pre", "post", "pro", "un", "mid", "neo", "ex", "all", "self", "sub"];
+
+/// Whether the line ends in a hyphen inside a word, so that the next line follows without a
+/// space. A hyphen before a capital is more often a dash, but for names and some prefixes.
+pub(super) fn ends_in_hyphen(line: &str, next: &str) -> bool {
+    let Some(rest) = line.strip_suffix(HYPHENS) else { return false };
+    let first = rest.rsplit(' ').next().unwrap_or_default();
+    let is_word = first.ends_with(char::is_alphanumeric);
+    let is_compound =
+        || first.starts_with(char::is_uppercase) || PREFIXES.contains(&bare(first).as_str());
+    is_word && (!next.starts_with(char::is_uppercase) || is_compound())
 }
 
 /// The two parts of a word that goes over a line's end, in small letters; `None` where there
@@ -116,9 +125,11 @@ mod tests {
 
     #[test]
     fn a_dash_is_no_hyphen() {
-        assert!(ends_in_hyphen("well-"));
-        assert!(!ends_in_hyphen("well -"));
-        assert!(!ends_in_hyphen("1990-"));
-        assert!(!ends_in_hyphen("well--"));
+        assert!(ends_in_hyphen("well-", "known"));
+        assert!(ends_in_hyphen("the Anglo-", "Saxon"));
+        assert!(ends_in_hyphen("a non-", "English word"));
+        assert!(!ends_in_hyphen("a cry-", "I want"));
+        assert!(!ends_in_hyphen("well -", "known"));
+        assert!(!ends_in_hyphen("well--", "known"));
     }
 }

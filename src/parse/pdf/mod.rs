@@ -21,6 +21,7 @@ mod lines;
 mod name_block;
 mod document;
 mod export;
+mod footnotes;
 mod paragraphs;
 mod strings;
 mod threads;

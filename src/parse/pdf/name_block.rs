@@ -20,6 +20,10 @@ pub(super) fn find(lines: &[Line], layout: &Layout) -> std::ops::Range<usize> {
         .map(|line| (kind(&line.text()), layout.is_centered(line)))
         .collect();
     let is_telling = |kind: Kind| !matches!(kind, Kind::Name | Kind::Other);
+    // A second date begins the text: a diary, a letter.
+    let mut dates = head.iter().enumerate().filter(|(_, (kind, _))| *kind == Kind::Date);
+    let second_date = dates.nth(1).map_or(head.len(), |(index, _)| index);
+    let head = head.get(..second_date).unwrap_or_default();
     let Some(last) = head.iter().rposition(|(kind, _)| is_telling(*kind)) else { return 0..0 };
     let block = head.get(..=last).unwrap_or_default();
     // A title may stand above the block.

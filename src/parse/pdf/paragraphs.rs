@@ -77,6 +77,11 @@ impl Layout {
         self.room(line, next) > 0.2 * self.width(line.frame)
     }
 
+    /// Whether not one letter more has room on the line.
+    pub(super) fn is_full(&self, line: &Line) -> bool {
+        self.right(line.frame) - line.x1 < 0.6 * line.size
+    }
+
     fn has_gap(&self, line: &Line, next: &Line) -> bool {
         let step = next.y - line.y;
         follows(line, next) && step > 1.15 * self.pitch && step - self.pitch > 0.12 * line.size
@@ -130,19 +135,37 @@ fn most_common_start(sorted: &[f64]) -> f64 {
     first.or(sorted.first()).copied().unwrap_or(0.0)
 }
 
-/// The distance that most neighbouring lines have.
+/// The usual distance of the lines of a paragraph: the smallest that a tenth of neighbouring
+/// lines have, since in a dialogue most lines are paragraphs of their own.
 fn pitch(lines: &[Line]) -> f64 {
-    let steps: Vec<f64> = lines
+    let size = usual_size(lines);
+    let mut steps: Vec<f64> = lines
         .windows(2)
         .filter_map(|pair| match pair {
-            [line, next] if follows(line, next) => Some(next.y - line.y),
+            [line, next] if follows(line, next) => {
+                let are_usual = line.size.min(next.size) > 0.92 * size;
+                are_usual.then_some(next.y - line.y)
+            }
             _ => None,
         })
         .collect();
-    let count =
+    steps.sort_by(f64::total_cmp);
+    let enough = steps.len().div_ceil(10);
+    let alike =
         |step: f64| steps.iter().filter(|other| (*other - step).abs() < 0.03 * step).count();
-    let best = steps.iter().max_by(|a, b| count(**a).cmp(&count(**b)).then(b.total_cmp(a)));
-    best.copied().unwrap_or(f64::INFINITY)
+    let usual = steps.iter().find(|step| **step > 0.8 * size && alike(**step) >= enough);
+    usual.copied().unwrap_or(f64::INFINITY)
+}
+
+/// The size that most glyphs have.
+pub(super) fn usual_size(lines: &[Line]) -> f64 {
+    let mut counts: BTreeMap<u64, (usize, f64)> = BTreeMap::new();
+    for line in lines {
+        // In tenths of a point: sizes of the same font differ by rounding.
+        let key = (10.0 * line.size).round().to_bits();
+        counts.entry(key).or_insert((0, line.size)).0 += line.glyphs.len();
+    }
+    counts.into_values().max_by_key(|(count, _)| *count).map_or(0.0, |(_, size)| size)
 }
 
 /// The width of what stands before the first space.
@@ -193,11 +216,11 @@ pub(super) fn paragraphs(lines: &[Line], layout: &Layout) -> Vec<std::ops::Range
     for index in 1..lines.len() {
         let (Some(line), Some(next)) = (lines.get(index - 1), lines.get(index)) else { continue };
         is_list_of_works |= is_heading_of_works(line);
-        let before = if start + 1 < index { lines.get(index - 2) } else { None };
         let is_break = if is_list_of_works {
             starts_work(layout, line, next)
         } else {
-            is_break(layout, before, line, next)
+            let before = if start + 1 < index { lines.get(index - 2) } else { None };
+            is_break(layout, &Around { before, line, next, after: lines.get(index + 1) })
         };
         if is_break {
             paragraphs.push(start..index);
@@ -210,9 +233,18 @@ pub(super) fn paragraphs(lines: &[Line], layout: &Layout) -> Vec<std::ops::Range
     paragraphs
 }
 
-/// Whether a new paragraph begins at `next`; `before` is the line before `line` in its
-/// paragraph.
-fn is_break(layout: &Layout, before: Option<&Line>, line: &Line, next: &Line) -> bool {
+/// Two lines, between which a paragraph may end, and those around them.
+struct Around<'l> {
+    /// The line before `line`, where it is of the same paragraph.
+    before: Option<&'l Line>,
+    line: &'l Line,
+    next: &'l Line,
+    after: Option<&'l Line>,
+}
+
+/// Whether a new paragraph begins at `next`.
+fn is_break(layout: &Layout, around: &Around<'_>) -> bool {
+    let Around { line, next, .. } = *around;
     let ratio = next.size / line.size.max(0.1);
     if layout.has_gap(line, next) || !(0.88..=1.13).contains(&ratio) {
         return true;
@@ -228,43 +260,61 @@ fn is_break(layout: &Layout, before: Option<&Line>, line: &Line, next: &Line) ->
     if layout.is_centered(line) != layout.is_centered(next) && ends_early {
         return true;
     }
+    if layout.is_indented(next) {
+        return !is_in_block(layout, around);
+    }
     if !follows(line, next) {
-        return is_break_across(layout, before, line, next, ends_early);
+        return is_break_across(layout, line, next, ends_early);
     }
     if layout.ends_far_too_early(line, next) {
         return true;
     }
-    if layout.is_indented(next) {
-        // A block of indented lines goes on; a line at the edge is followed by a start.
-        return !layout.is_indented(line) || ends_early || steps_in(line, next);
+    let block_ends =
+        around.before.is_some_and(|before| layout.is_indented(before) && layout.is_indented(line));
+    if layout.has_cues {
+        return block_ends && ends_early;
     }
-    let returns_from_block = before
-        .is_some_and(|before| layout.is_indented(before) && layout.is_indented(line))
-        && ends_early;
-    returns_from_block || !layout.has_cues && ends_early
+    ends_early || is_other_speaker(line, next) || is_heading(layout, around)
 }
 
-fn steps_in(line: &Line, next: &Line) -> bool {
-    follows(line, next) && next.x0 - line.x0 > MIN_INDENT * next.size
+/// Whether `next`, which is indented, goes on a block of indented lines: one full line is
+/// none, since paragraphs of one line stand that way too.
+fn is_in_block(layout: &Layout, around: &Around<'_>) -> bool {
+    let goes_on = |line: &Line, next: &Line| {
+        let is_level = (layout.indent(line) - layout.indent(next)).abs() < 0.5 * MIN_INDENT;
+        layout.is_indented(line) && is_level && !layout.ends_early(line, next)
+    };
+    goes_on(around.line, around.next)
+        && (around.before.is_some_and(|before| goes_on(before, around.line))
+            || around.after.is_some_and(|after| goes_on(around.next, after)))
 }
 
-/// The same where a page or a column ends between the two lines, and no distance tells.
-fn is_break_across(
-    layout: &Layout,
-    before: Option<&Line>,
-    line: &Line,
-    next: &Line,
-    ends_early: bool,
-) -> bool {
-    if layout.is_indented(next) {
-        let is_block =
-            before.is_some_and(|before| layout.is_indented(before) && layout.is_indented(line));
-        return !is_block || ends_early;
-    }
+/// Whether a new paragraph begins where a page or a column ends between the two lines, so
+/// that no distance tells, and no indent does.
+fn is_break_across(layout: &Layout, line: &Line, next: &Line, ends_early: bool) -> bool {
     if layout.has_indents {
         return layout.ends_far_too_early(line, next) && ends_sentence(line);
     }
-    ends_early && (ends_sentence(line) || !starts_lowercase(next))
+    let is_new = ends_early || !layout.has_cues && is_other_speaker(line, next);
+    is_new && (ends_sentence(line) || !starts_lowercase(next))
+}
+
+/// Whether speech ends with the line and begins with the next: two speakers do not share a
+/// paragraph.
+fn is_other_speaker(line: &Line, next: &Line) -> bool {
+    line.text().ends_with('”') && next.text().starts_with('“')
+}
+
+/// Whether `next` is a short line of its own that ends no sentence, after one that does.
+fn is_heading(layout: &Layout, around: &Around<'_>) -> bool {
+    let stands_alone = around.after.is_some_and(|after| {
+        follows(around.next, after) && layout.ends_far_too_early(around.next, after)
+    });
+    stands_alone
+        && ends_sentence(around.line)
+        && !ends_sentence(around.next)
+        && !starts_lowercase(around.next)
+        && around.next.glyphs.len() <= 60
 }
 
 fn is_heading_of_works(line: &Line) -> bool {
