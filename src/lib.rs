@@ -9,6 +9,7 @@ pub mod stats;
 pub mod bipartite;
 pub mod nn;
 pub mod corpus;
+pub mod parse;
 pub mod prompt;
 pub mod backend;
 pub mod run;

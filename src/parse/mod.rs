@@ -7,8 +7,10 @@
 //! [`ParsedDocument::warnings`] says so. Texts of the document stand in the document alone:
 //! no error and no warning quotes them.
 
+pub mod assessments;
 pub mod color;
 pub mod docx;
+pub mod pdf;
 pub mod written;
 
 use crate::corpus::Annotation;

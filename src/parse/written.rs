@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Mark, ParsedAnnotation, ParsedDocument, RemovalReason};
-use crate::corpus::{Annotation, Draft, DraftId, Paragraph};
+use crate::corpus::{Annotation, Assessment, Draft, DraftId, Grade, Paragraph};
 
 /// As many characters of context stand on each side of an anchor unless more or fewer are
 /// asked for.
@@ -31,14 +31,16 @@ impl ParsedDocument {
         Draft { id, paragraphs: paragraphs.collect(), assessment: None, rubric: None }
     }
 
-    /// The file of the corpus: paragraphs with their annotations.
-    pub fn corpus_json(&self) -> Value {
+    /// The file of the corpus: paragraphs with their annotations, and what is said of the
+    /// whole draft.
+    pub fn corpus_json(&self, assessment: Option<&Assessment>) -> Value {
         let paragraphs = self.paragraphs.iter().map(|paragraph| {
             let annotations =
                 paragraph.annotations.iter().map(|it| corpus_annotation(&it.annotation));
             json!({ "body": paragraph.text, "annotations": annotations.collect::<Vec<_>>() })
         });
-        json!({ "paragraphs": paragraphs.collect::<Vec<_>>(), "annotations": [] })
+        let assessments: Vec<Value> = assessment.map(corpus_assessment).into_iter().collect();
+        json!({ "paragraphs": paragraphs.collect::<Vec<_>>(), "annotations": assessments })
     }
 
     /// What the file of the corpus cannot hold: text that was taken out and why, how things
@@ -66,6 +68,28 @@ impl ParsedDocument {
         record.insert("warnings".to_owned(), json!(self.warnings));
         Value::Object(record)
     }
+}
+
+fn corpus_assessment(assessment: &Assessment) -> Value {
+    let grades: Map<String, Value> = assessment
+        .grades
+        .iter()
+        .map(|(name, grade)| {
+            let grade = match grade {
+                Grade::Points(points) => json!(points),
+                Grade::Mark(mark) => json!(mark),
+                Grade::NotGiven => Value::Null,
+            };
+            (name.clone(), grade)
+        })
+        .collect();
+    let mut record = Map::new();
+    record.insert("grades".to_owned(), Value::Object(grades));
+    record.insert("comment".to_owned(), json!(assessment.comment));
+    if !assessment.peer_comment.is_empty() {
+        record.insert("Peer Comment".to_owned(), json!(assessment.peer_comment));
+    }
+    Value::Object(record)
 }
 
 fn corpus_annotation(annotation: &Annotation) -> Value {
@@ -195,7 +219,7 @@ mod tests {
             }],
             "annotations": []
         });
-        assert_eq!(document.corpus_json(), expected);
+        assert_eq!(document.corpus_json(None), expected);
         let expected = json!({
             "marks": [{
                 "paragraph": 0, "annotation": 0, "mark": "highlight", "hex": "#ff00ff",

@@ -1,0 +1,1 @@
+//! Tests over whole files, made here byte by byte.
