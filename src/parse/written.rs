@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Mark, ParsedAnnotation, ParsedDocument, RemovalReason};
-use crate::corpus::{Annotation, Draft, DraftId, Paragraph};
+use crate::corpus::{Annotation, Color, Draft, DraftId, Paragraph};
 
 /// As many characters of context stand on each side of an anchor unless more or fewer are
 /// asked for.
@@ -71,7 +71,7 @@ impl ParsedDocument {
 fn corpus_annotation(annotation: &Annotation) -> Value {
     let mut record = Map::new();
     record.insert("type".to_owned(), json!(annotation.kind()));
-    insert_some(&mut record, "color", annotation.color().map(|color| color.name()).as_ref());
+    insert_some(&mut record, "color", annotation.color().map(Color::name).as_ref());
     insert_some(&mut record, "text", annotation.text().as_ref());
     record.insert("comment".to_owned(), json!(annotation.comment));
     record.insert("context_left".to_owned(), json!(annotation.context_left));
@@ -139,7 +139,7 @@ impl Mark {
 mod tests {
     use super::*;
     use crate::{
-        corpus::{Anchor, Color},
+        corpus::Anchor,
         parse::{ParsedParagraph, RemovedText, Reply},
     };
 
