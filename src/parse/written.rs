@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Mark, ParsedAnnotation, ParsedDocument, RemovalReason};
-use crate::corpus::{Annotation, Assessment, Draft, DraftId, Grade, Paragraph};
+use crate::corpus::{Annotation, Assessment, Color, Draft, DraftId, Grade, Paragraph};
 
 /// As many characters of context stand on each side of an anchor unless more or fewer are
 /// asked for.
@@ -95,7 +95,7 @@ fn corpus_assessment(assessment: &Assessment) -> Value {
 fn corpus_annotation(annotation: &Annotation) -> Value {
     let mut record = Map::new();
     record.insert("type".to_owned(), json!(annotation.kind()));
-    insert_some(&mut record, "color", annotation.color().map(|color| color.name()).as_ref());
+    insert_some(&mut record, "color", annotation.color().map(Color::name).as_ref());
     insert_some(&mut record, "text", annotation.text().as_ref());
     record.insert("comment".to_owned(), json!(annotation.comment));
     record.insert("context_left".to_owned(), json!(annotation.context_left));
@@ -163,7 +163,7 @@ impl Mark {
 mod tests {
     use super::*;
     use crate::{
-        corpus::{Anchor, Color},
+        corpus::Anchor,
         parse::{ParsedParagraph, RemovedText, Reply},
     };
 

@@ -120,15 +120,14 @@ impl<'a> Layout<'a> {
         }
         let until = |paragraph| if paragraph == end.0 { end.1 } else { usize::MAX };
         let first = self.part(start.0, start.1, until(start.0));
-        let (paragraph, (from, to)) = match first {
-            Some(part) => (start.0, part),
-            None => {
-                let next = self.next_full.get(start.0 + 1).copied().flatten()?;
-                if end.0 < next {
-                    return None;
-                }
-                (next, self.part(next, 0, until(next))?)
+        let (paragraph, (from, to)) = if let Some(part) = first {
+            (start.0, part)
+        } else {
+            let next = self.next_full.get(start.0 + 1).copied().flatten()?;
+            if end.0 < next {
+                return None;
             }
+            (next, self.part(next, 0, until(next))?)
         };
         let rest = self.next_full.get(paragraph + 1).copied().flatten();
         let reaches_on = rest.is_some_and(|rest| {

@@ -72,17 +72,23 @@ fn with_notes(
             .collect();
         leave_out(&mut paragraph, out);
         flow.push(paragraph);
-        own.into_iter().for_each(|story| add_note(story, &mut flow, out));
+        for story in own {
+            add_note(story, &mut flow, out);
+        }
     }
     let mut unreferred: Vec<_> = notes.into_iter().collect();
     unreferred.sort_by(|a, b| a.0.cmp(&b.0));
-    unreferred.into_iter().for_each(|(_, story)| add_note(story, &mut flow, out));
+    for (_, story) in unreferred {
+        add_note(story, &mut flow, out);
+    }
     flow
 }
 
 fn add_note(story: Story, flow: &mut Vec<FlowParagraph>, out: &mut Vec<RemovedText>) {
     let mut paragraphs = story.paragraphs;
-    paragraphs.iter_mut().for_each(|paragraph| leave_out(paragraph, out));
+    for paragraph in &mut paragraphs {
+        leave_out(paragraph, out);
+    }
     let bears = |it: &FlowParagraph| !it.anchors.is_empty() || !it.pens.is_empty();
     if paragraphs.iter().any(bears) {
         flow.extend(paragraphs);

@@ -134,11 +134,14 @@ fn segments<K: Copy + PartialEq>(
 }
 
 /// The key that each comment claims, and the segments that no comment does.
+type Claims<K> = (Vec<Option<K>>, Vec<Segment<K>>);
+
+/// Gives each segment to the comment that it fits best, if it fits any.
 fn claim<K: Copy + PartialEq>(
     comments: &[(usize, usize)],
     segments: Vec<Segment<K>>,
     spend: &mut impl FnMut(usize) -> Result<(), DocxError>,
-) -> Result<(Vec<Option<K>>, Vec<Segment<K>>), DocxError> {
+) -> Result<Claims<K>, DocxError> {
     let mut is_taken = vec![false; segments.len()];
     let mut claimed = vec![None; comments.len()];
     let mut order = Vec::new();

@@ -10,27 +10,57 @@ use super::{
 };
 use crate::parse::color::{is_paper, parse_hex};
 
-/// What properties say of a pen; `None` where they are silent.
+/// What properties say of a pen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PenChange {
-    highlight: Option<Option<[u8; 3]>>,
-    shading: Option<Option<[u8; 3]>>,
+    highlight: Ink,
+    shading: Ink,
     is_struck: Option<bool>,
+}
+
+/// What properties say of a colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Ink {
+    /// Nothing: what lies below shows.
+    #[default]
+    Unsaid,
+    /// That there is none.
+    None,
+    Color([u8; 3]),
+}
+
+impl Ink {
+    fn over(self, below: Self) -> Self {
+        if self == Self::Unsaid { below } else { self }
+    }
+
+    fn rgb(self) -> Option<[u8; 3]> {
+        match self {
+            Self::Color(rgb) => Some(rgb),
+            Self::Unsaid | Self::None => None,
+        }
+    }
+}
+
+impl From<Option<[u8; 3]>> for Ink {
+    fn from(rgb: Option<[u8; 3]>) -> Self {
+        rgb.map_or(Self::None, Self::Color)
+    }
 }
 
 impl PenChange {
     /// These properties where they speak, else those of the style below.
     fn over(self, below: Self) -> Self {
         Self {
-            highlight: self.highlight.or(below.highlight),
-            shading: self.shading.or(below.shading),
+            highlight: self.highlight.over(below.highlight),
+            shading: self.shading.over(below.shading),
             is_struck: self.is_struck.or(below.is_struck),
         }
     }
 
     /// The pen; a highlighter lies over shading, and what is as light as paper marks nothing.
     fn pen(self) -> Pen {
-        let rgb = self.highlight.flatten().or(self.shading.flatten());
+        let rgb = self.highlight.rgb().or(self.shading.rgb());
         Pen {
             rgb: rgb.filter(|rgb| !is_paper(*rgb)),
             is_struck: self.is_struck.unwrap_or_default(),
@@ -59,15 +89,16 @@ fn read_properties(xml: &mut XmlReader<'_>) -> Result<(PenChange, Option<String>
                 Tag::Strike => {
                     change.is_struck = Some(change.is_struck == Some(true) || element.is_on());
                 }
-                Tag::Highlight => change.highlight = Some(highlighter(&element.value())),
+                Tag::Highlight => change.highlight = highlighter(element.value().as_deref()).into(),
                 Tag::Shading => {
                     let fill = element.attribute("fill").and_then(|fill| parse_hex(&fill));
                     let solid = || element.attribute("color").and_then(|color| parse_hex(&color));
-                    change.shading = Some(match element.value().as_deref() {
+                    let ink = match element.value().as_deref() {
                         Some("nil") => None,
                         Some("solid") => solid().or(fill),
                         _ => fill,
-                    });
+                    };
+                    change.shading = ink.into();
                 }
                 _ => (),
             },
@@ -105,7 +136,7 @@ impl Styles {
                         let (change, _) = read_properties(&mut xml)?;
                         let style = current.as_ref().and_then(|id| styles.get_mut(id));
                         if let Some((own, _)) = style {
-                            *own = PenChange { shading: None, ..change };
+                            *own = PenChange { shading: Ink::Unsaid, ..change };
                         }
                     }
                     Tag::Skipped => xml.skip()?,
@@ -129,8 +160,8 @@ fn inherited(id: &str, styles: &HashMap<String, (PenChange, Option<String>)>) ->
 }
 
 /// The colour of a highlighter by its name (ECMA-376, part 1, 17.18.40); `None` for none.
-fn highlighter(name: &Option<String>) -> Option<[u8; 3]> {
-    Some(match name.as_deref()? {
+fn highlighter(name: Option<&str>) -> Option<[u8; 3]> {
+    Some(match name? {
         "black" => [0, 0, 0],
         "blue" => [0, 0, 255],
         "cyan" => [0, 255, 255],

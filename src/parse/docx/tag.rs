@@ -1,7 +1,7 @@
 //! The elements that the reader knows.
 
 /// What an element is. Of the namespaces only what matters is told apart: the two of
-/// WordprocessingML (transitional and strict) are one.
+/// `WordprocessingML` (transitional and strict) are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tag {
     // Roots and stories.

@@ -104,7 +104,7 @@ impl<'a> XmlReader<'a> {
         loop {
             let event = match self.reader.read_event() {
                 Ok(event) => event,
-                Err(quick_xml::Error::Syntax(error)) if is_unclosed(&error) => {
+                Err(quick_xml::Error::Syntax(error)) if is_unclosed(error) => {
                     return Err(DocxError::CutShort { part: self.part.to_owned() });
                 }
                 Err(_) => return Err(self.malformed()),
@@ -172,7 +172,7 @@ impl<'a> XmlReader<'a> {
 }
 
 /// Whether the text ended within markup.
-fn is_unclosed(error: &SyntaxError) -> bool {
+fn is_unclosed(error: SyntaxError) -> bool {
     !matches!(error, SyntaxError::InvalidBangMarkup)
 }
 

@@ -1,1 +1,0 @@
-//! Documents made for the purpose.
