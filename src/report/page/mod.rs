@@ -3,7 +3,29 @@
 //! Nothing below computes a statistic: whoever makes a [`Report`] did. A renderer is a
 //! function of it, so that one report gives the same bytes each time.
 
+mod data;
+mod digest;
+mod figure_effects;
+mod figure_forest;
+mod figure_planes;
+mod figure_ratings;
+mod figures;
+mod grid;
+mod html;
+mod labels;
+mod scale;
+mod sections;
+mod svg;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod text;
+
 use serde::{Deserialize, Serialize};
+
+pub use figures::figures;
+pub use html::{html, html_pages};
+pub use tables::tables;
 
 /// All that a report shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
