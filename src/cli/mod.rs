@@ -14,11 +14,13 @@ mod export;
 mod folders;
 mod machine;
 mod matching;
+mod parse;
 mod prepare;
 mod progress;
 mod prompts;
 mod rate;
 mod rehearsal;
+mod report;
 mod reproduce;
 mod run;
 mod scorer_error;
@@ -61,8 +63,10 @@ enum Command {
     Experiment(experiment::Args),
     Compare(compare::Args),
     Reproduce(reproduce::Args),
+    Report(report::Args),
     Export(export::Args),
     Corpus(corpus::Args),
+    Parse(parse::Args),
     Prompts(prompts::Args),
     Rate(rate::Args),
     Distill(distill::Args),
@@ -122,9 +126,11 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Eval(args) => eval::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Experiment(args) => experiment::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Corpus(args) => corpus::run(&args),
+        Command::Parse(args) => parse::run(&args),
         Command::Prompts(args) => prompts::run(&args),
         Command::Rate(args) => rate::run(&args),
         Command::Distill(args) => distill::run(&args),

@@ -9,6 +9,18 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::run::{Failed, Progress};
 
+/// A bar over some items, on standard error.
+pub(super) fn bar(name: &'static str, n_items: usize) -> ProgressBar {
+    let bar = ProgressBar::new(n_items as u64);
+    if let Ok(style) =
+        ProgressStyle::with_template("{prefix:>9} {wide_bar} {pos}/{len}, {per_sec}, {eta} left")
+    {
+        bar.set_style(style);
+    }
+    bar.set_prefix(name);
+    bar
+}
+
 /// Shows how far the stages are, with rate and time left, on standard error.
 /// `indicatif` draws nothing where that is no terminal.
 #[derive(Default)]
