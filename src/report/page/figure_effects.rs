@@ -7,7 +7,9 @@ use super::{
     text::{figure, signed},
 };
 
-const PANEL: (f64, f64) = (168.0, 236.0);
+/// How high a panel is; it is the wider the fewer there are.
+const HEIGHT: f64 = 236.0;
+const WIDTHS: (f64, f64) = (176.0, 244.0);
 const LEFT: f64 = 64.0;
 const TOP: f64 = 58.0;
 const GAP: f64 = 20.0;
@@ -19,8 +21,9 @@ pub(super) fn effects(report: &Report) -> Option<Svg> {
         report.effects.iter().filter(|effect| !effect.pairs.is_empty()).collect();
     let n_rows = effects.len().div_ceil(IN_ROW);
     let in_row = effects.len().min(IN_ROW);
-    let width = LEFT + in_row as f64 * (PANEL.0 + GAP) + 8.0;
-    let height = n_rows as f64 * (TOP + PANEL.1 + 42.0);
+    let panel_width = (780.0 / in_row.max(1) as f64 - GAP).clamp(WIDTHS.0, WIDTHS.1);
+    let width = LEFT + in_row as f64 * (panel_width + GAP) + 8.0;
+    let height = n_rows as f64 * (TOP + HEIGHT + 42.0);
     let told: Vec<String> = effects.iter().map(|effect| told(effect)).collect();
     let description = format!(
         "A panel for each factor, a line for each pair of runs alike in all else, from the run \
@@ -30,11 +33,11 @@ pub(super) fn effects(report: &Report) -> Option<Svg> {
     let title = "Effects of the factors on F1";
     let mut svg = Svg::new("effects", title, &description, width.max(300.0), height);
     for (at, effect) in effects.iter().enumerate() {
-        let left = LEFT + (at % IN_ROW) as f64 * (PANEL.0 + GAP);
-        let top = (at / IN_ROW) as f64 * (TOP + PANEL.1 + 42.0) + TOP;
+        let left = LEFT + (at % IN_ROW) as f64 * (panel_width + GAP);
+        let top = (at / IN_ROW) as f64 * (TOP + HEIGHT + 42.0) + TOP;
         let figures = effects.iter().flat_map(|one| one.pairs.iter().flat_map(|p| [p.2, p.3]));
-        let y = Scale::about(figures, (0.0, 1.0), (top + PANEL.1, top));
-        panel(&mut svg, effect, (left, top), &y, at % IN_ROW == 0);
+        let y = Scale::about(figures, (0.0, 1.0), (top + HEIGHT, top));
+        panel(&mut svg, effect, (left, top, panel_width), &y, at % IN_ROW == 0);
     }
     (!effects.is_empty()).then_some(svg)
 }
@@ -55,10 +58,16 @@ pub(super) fn sides(factor: &str) -> (&str, &str) {
     found.unwrap_or(("with", "without"))
 }
 
-fn panel(svg: &mut Svg, effect: &Effect, (left, top): (f64, f64), y: &Scale, is_first: bool) {
-    let (right, bottom) = (left + PANEL.0, top + PANEL.1);
+fn panel(
+    svg: &mut Svg,
+    effect: &Effect,
+    (left, top, width): (f64, f64, f64),
+    y: &Scale,
+    is_first: bool,
+) {
+    let (right, bottom) = (left + width, top + HEIGHT);
     let bold = " font-weight=\"600\"";
-    let factor = cut(&effect.factor.replace(" - ", " \u{2212} "), PANEL.0 * 0.94);
+    let factor = cut(&effect.factor.replace(" - ", " \u{2212} "), width * 0.98);
     svg.text_with((left, top - 32.0), Side::Start, Ink::Text, bold, factor);
     let gain = format!(
         "{} mean, {} of {} rose",
@@ -79,9 +88,9 @@ fn panel(svg: &mut Svg, effect: &Effect, (left, top): (f64, f64), y: &Scale, is_
         let turned = format!(" transform=\"rotate(-90 {x} {middle})\"");
         svg.text_with((x, middle), Side::Middle, Ink::Text, &turned, "F1");
     }
-    let (from, to) = (left + PANEL.0 * 0.25, left + PANEL.0 * 0.75);
+    let (from, to) = (left + width * 0.25, left + width * 0.75);
     let (with, without) = sides(&effect.factor);
-    let room = PANEL.0 * 0.48;
+    let room = width * 0.48;
     svg.text((from, bottom + 18.0), Side::Middle, Ink::Soft, cut(without, room));
     svg.text((to, bottom + 18.0), Side::Middle, Ink::Soft, cut(with, room));
     for (with, without, f1_with, f1_without) in &effect.pairs {

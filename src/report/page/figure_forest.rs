@@ -3,7 +3,7 @@
 use super::{
     Comparison, Report,
     scale::{Scale, draw_bottom},
-    svg::{Ink, Paint, Side, Svg, cut},
+    svg::{HALO, Ink, Paint, Side, Svg, cut},
     text::{ends, figure, interval, p_value, percent, signed},
 };
 
@@ -46,8 +46,8 @@ pub(super) fn forest(report: &Report) -> Option<Svg> {
         match row {
             Row::Head(words) => {
                 let words = cut(words, RIGHT - 20.0);
-                let bold = " font-weight=\"600\"";
-                svg.text_with((14.0, middle + 4.0), Side::Start, Ink::Text, bold, words);
+                let more = format!(" font-weight=\"600\"{HALO}");
+                svg.text_with((14.0, middle + 4.0), Side::Start, Ink::Text, &more, words);
             }
             Row::Found(found) => draw_row(&mut svg, found, &x, middle, most),
             Row::Space => (),

@@ -4,15 +4,15 @@ use super::{
     Estimate, Figures, Report, RunSummary,
     labels::place,
     scale::{Scale, draw_axes},
-    svg::{Ink, Side, Svg, cut},
+    svg::{HALO, Ink, Side, Svg, cut},
     text::{ends, figure, interval},
 };
 
 /// More runs than this are named by their number, with a key under the plane.
 const MAX_NAMED: usize = 12;
 
-const WIDTH: f64 = 680.0;
-const PLANE: ((f64, f64), (f64, f64)) = ((64.0, 24.0), (650.0, 424.0));
+const WIDTH: f64 = 620.0;
+const PLANE: ((f64, f64), (f64, f64)) = ((64.0, 24.0), (586.0, 404.0));
 
 struct Point {
     run: usize,
@@ -126,7 +126,7 @@ fn started(
 
 /// Where precision and recall give the same F1, named at the right or the upper end.
 fn isolines(svg: &mut Svg, x: &Scale, y: &Scale) {
-    let ((_, top), (right, _)) = PLANE;
+    let ((left, top), (right, _)) = PLANE;
     let f1 = |recall: f64, precision: f64| 2.0 * recall * precision / (recall + precision);
     let span = f1(x.high, y.high) - f1(x.low, y.low).max(0.0);
     let step = if span < 0.3 { 0.05 } else { 0.1 };
@@ -153,7 +153,9 @@ fn isolines(svg: &mut Svg, x: &Scale, y: &Scale) {
         if level < 2.0 * x.high && (y.low..=y.high).contains(&at_right) {
             let place = (right + 5.0, y.at(at_right) + 4.0);
             svg.text_with(place, Side::Start, Ink::Soft, " font-size=\"10\"", name);
-        } else if let Some(&(first, _)) = points.first() {
+        } else if let Some(&(first, _)) = points.first()
+            && left + 16.0 < first
+        {
             let place = (first, top - 5.0);
             svg.text_with(place, Side::Middle, Ink::Soft, " font-size=\"10\"", name);
         }
@@ -165,14 +167,15 @@ fn isolines(svg: &mut Svg, x: &Scale, y: &Scale) {
 fn draw_points(svg: &mut Svg, report: &Report, points: &[Point], x: &Scale, y: &Scale) {
     let is_keyed = MAX_NAMED < report.runs.len();
     let name = |run: usize| report.runs.get(run).map_or("", |run| run.name.as_str());
+    let mut lines = Vec::new();
     for point in points {
         let at = (x.at(point.x), y.at(point.y));
-        let ink = Ink::Run(point.run);
-        if let Some((low, high)) = point.x_ends {
-            svg.path(&[(x.within(low), at.1), (x.within(high), at.1)], ink, 1.0, FAINT);
-        }
-        if let Some((low, high)) = point.y_ends {
-            svg.path(&[(at.0, y.within(low)), (at.0, y.within(high))], ink, 1.0, FAINT);
+        let across =
+            point.x_ends.map(|(low, high)| ((x.within(low), at.1), (x.within(high), at.1)));
+        let along = point.y_ends.map(|(low, high)| ((at.0, y.within(low)), (at.0, y.within(high))));
+        for (from, to) in across.into_iter().chain(along) {
+            svg.path(&[from, to], Ink::Run(point.run), 1.0, FAINT);
+            lines.push((from, to));
         }
     }
     let places: Vec<(f64, f64)> = points.iter().map(|p| (x.at(p.x), y.at(p.y))).collect();
@@ -184,7 +187,7 @@ fn draw_points(svg: &mut Svg, report: &Report, points: &[Point], x: &Scale, y: &
             },
         )
         .collect();
-    let placed = place(&places, &labels, PLANE);
+    let placed = place(&places, &labels, &lines, PLANE);
     for ((at, label), placed) in places.iter().zip(&labels).zip(placed) {
         let Some(placed) = placed else {
             continue;
@@ -204,17 +207,14 @@ fn draw_points(svg: &mut Svg, report: &Report, points: &[Point], x: &Scale, y: &
 
 /// Whiskers stand back behind points and labels.
 const FAINT: &str = " stroke-opacity=\"0.6\"";
-/// Words over lines stay readable.
-const HALO: &str = " stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\" \
-                    stroke-linejoin=\"round\"";
 
 fn draw_key<'a>(svg: &mut Svg, points: &[Point], name: &impl Fn(usize) -> &'a str) {
     let rows = points.len().div_ceil(2).max(1);
     for (at, point) in points.iter().enumerate() {
-        let left = PLANE.0.0 + (at / rows) as f64 * 300.0;
+        let left = PLANE.0.0 + (at / rows) as f64 * 272.0;
         let base = PLANE.1.1 + 62.0 + (at % rows) as f64 * 18.0;
         svg.mark((left, base - 4.0), point.run, 4.5, "");
         svg.text((left + 30.0, base), Side::End, Ink::Text, point.run + 1);
-        svg.text((left + 38.0, base), Side::Start, Ink::Text, cut(name(point.run), 250.0));
+        svg.text((left + 38.0, base), Side::Start, Ink::Text, cut(name(point.run), 222.0));
     }
 }

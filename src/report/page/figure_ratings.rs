@@ -10,7 +10,7 @@ const PANEL: (f64, f64) = (204.0, 150.0);
 const LEFT: f64 = 52.0;
 const TOP: f64 = 78.0;
 const CELL: (f64, f64) = (PANEL.0 + 26.0, PANEL.1 + 86.0);
-const IN_ROW: usize = 3;
+const IN_ROW: usize = 4;
 
 /// The shares of ratings among all pairs and among aligned pairs; `None` without pairs.
 pub(super) fn ratings(report: &Report) -> Option<Svg> {

@@ -302,8 +302,8 @@ fn latex_cell(cell: &Cell) -> String {
     }
 }
 
-/// Counts by name of several runs as one table: the names in the order they first stand,
-/// a dash where a run has none.
+/// Counts by name of several runs as one table: all names in the order they first stand, and
+/// for each run its counts by them, `None` where it has none.
 pub(super) fn counted(
     runs: &[(&str, &[(String, usize)])],
 ) -> (Vec<String>, Vec<Vec<Option<usize>>>) {
@@ -313,14 +313,12 @@ pub(super) fn counted(
             names.push(name.clone());
         }
     }
-    let rows = names
-        .iter()
-        .map(|name| {
-            runs.iter()
-                .map(|(_, counts)| counts.iter().find(|one| one.0 == *name).map(|one| one.1))
-                .collect()
-        })
-        .collect();
+    let count = |counts: &[(String, usize)], name: &String| {
+        counts.iter().find(|one| one.0 == *name).map(|one| one.1)
+    };
+    let rows =
+        runs.iter().map(|(_, counts)| names.iter().map(|name| count(counts, name)).collect());
+    let rows = rows.collect();
     (names, rows)
 }
 

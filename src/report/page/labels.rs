@@ -38,14 +38,17 @@ impl Area {
 /// A place for the label of each point inside a frame, from its upper left to its lower right
 /// corner; `None` where there is no room left.
 ///
-/// Each takes the nearest of places on rings about its point that nothing is on; those that
-/// stand closest to others choose first.
+/// Each takes the nearest of places on rings about its point that nothing is on, nor any of
+/// the `lines`, by their ends, if that can be had; those that stand closest to others choose
+/// first.
 pub(super) fn place(
     points: &[(f64, f64)],
     labels: &[String],
+    lines: &[((f64, f64), (f64, f64))],
     frame: ((f64, f64), (f64, f64)),
 ) -> Vec<Option<Placed>> {
     let mut taken: Vec<Area> = points.iter().map(|&(x, y)| about((x, y), 6.0)).collect();
+    let lines: Vec<Area> = lines.iter().map(|&(from, to)| spanned(from, to)).collect();
     let mut order: Vec<usize> = (0..points.len().min(labels.len())).collect();
     let room = |at: usize| nearest(points, at);
     order.sort_by(|&a, &b| room(a).total_cmp(&room(b)).then(a.cmp(&b)));
@@ -55,8 +58,12 @@ pub(super) fn place(
             continue;
         };
         let width = measured(label) + 2.0;
+        let is_free =
+            |area: &Area| area.is_inside(frame) && !taken.iter().any(|one| one.overlaps(area));
         let found = candidates(point, width)
-            .find(|(area, _)| area.is_inside(frame) && !taken.iter().any(|one| one.overlaps(area)));
+            .take_while(|(_, distance)| *distance < 60.0)
+            .find(|(area, _)| is_free(area) && !lines.iter().any(|one| one.overlaps(area)))
+            .or_else(|| candidates(point, width).find(|(area, _)| is_free(area)));
         if let (Some((area, distance)), Some(slot)) = (found, placed.get_mut(at)) {
             *slot = Some(Placed {
                 at: (area.left + 1.0, area.bottom - 3.5),
@@ -70,6 +77,15 @@ pub(super) fn place(
 
 fn about((x, y): (f64, f64), radius: f64) -> Area {
     Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius }
+}
+
+fn spanned(from: (f64, f64), to: (f64, f64)) -> Area {
+    Area {
+        left: from.0.min(to.0) - 1.0,
+        top: from.1.min(to.1) - 1.0,
+        right: from.0.max(to.0) + 1.0,
+        bottom: from.1.max(to.1) + 1.0,
+    }
 }
 
 fn nearest(points: &[(f64, f64)], at: usize) -> f64 {
@@ -122,7 +138,7 @@ mod tests {
             .collect();
         let labels: Vec<String> = (0..14).map(|at| format!("model-{at} guided+rubric")).collect();
         let frame = ((0.0, 0.0), (640.0, 420.0));
-        let placed = place(&points, &labels, frame);
+        let placed = place(&points, &labels, &[], frame);
         let areas: Vec<Area> = placed
             .iter()
             .zip(&labels)
@@ -140,8 +156,18 @@ mod tests {
     }
 
     #[test]
+    fn a_label_steps_aside_from_a_line() {
+        let line = [((10.0, 100.0), (390.0, 100.0))];
+        let frame = ((0.0, 0.0), (400.0, 200.0));
+        let placed = place(&[(200.0, 100.0)], &["a name".to_owned()], &line, frame);
+        let base = placed[0].unwrap().at.1;
+        assert!(base < 99.0 || 112.0 < base, "{base}");
+    }
+
+    #[test]
     fn a_label_without_room_is_left_out() {
-        let placed = place(&[(5.0, 5.0)], &["far too long".to_owned()], ((0.0, 0.0), (30.0, 30.0)));
+        let placed =
+            place(&[(5.0, 5.0)], &["far too long".to_owned()], &[], ((0.0, 0.0), (30.0, 30.0)));
         assert_eq!(placed, [None]);
     }
 }

@@ -14,6 +14,9 @@ use super::{
 /// More rows than this are folded away.
 const MAX_OPEN: usize = 30;
 
+/// More runs than this stand below each other, not beside.
+const MAX_BESIDE: usize = 4;
+
 /// A section: its anchor, what the navigation calls it, its heading and its content.
 pub(super) struct Section {
     /// Its anchor.
@@ -50,24 +53,28 @@ pub(super) fn notes(report: &Report) -> String {
 
 /// Conditions, the planes and the effects.
 pub(super) fn overview(report: &Report, drawn: &[Drawn]) -> Section {
-    let level = format!(
-        "<p class=\"lead\">{} and {} over the paragraphs of the corpus. Intervals hold {} % and \
-         are made over whole clusters: <strong>{}</strong>.</p>",
+    let mut lead = format!(
+        "<p class=\"lead\">{} on {}.",
         plural(report.runs.len(), "run"),
-        plural(report.paragraphs.len(), "paragraph"),
-        percent(report.confidence),
-        escaped(&report.level)
+        plural(report.paragraphs.len(), "paragraph")
     );
-    let mut shown = vec!["run", "model", "condition", "P", "R", "F1"];
-    if report.runs.iter().any(|run| run.bounds.is_some()) {
-        shown.extend(["F1 at least", "F1 at most"]);
+    if !report.level.is_empty() {
+        let _ = write!(
+            lead,
+            " Intervals hold {} % and are made over whole clusters, each a <strong>{}</strong>.",
+            percent(report.confidence),
+            escaped(&report.level)
+        );
     }
-    shown.extend(["units per paragraph", "paragraphs", "coverage", "scorer", "standing"]);
-    let mut content = level + &tables::conditions(report).only(&shown).html();
+    lead.push_str("</p>");
+    let shown = ["run", "P", "R", "F1", "units per paragraph", "paragraphs", "scorer", "standing"];
+    let mut content = lead + &tables::conditions(report).only(&shown).html();
     content.push_str(&signatures(report));
     content.push_str(&folded("All subsets and measures", &tables::all_figures(report), 0));
+    content.push_str("<div class=\"plates\">");
     content.push_str(&figure(drawn, "precision-recall"));
     content.push_str(&figure(drawn, "units-f1"));
+    content.push_str("</div>");
     content.push_str(&figure(drawn, "effects"));
     content.push_str(&folded("Effects as a table", &tables::effects(report), 0));
     Section { id: "overview", short: "Overview", heading: "Overview", content }
@@ -81,10 +88,17 @@ fn signatures(report: &Report) -> String {
     if report.runs.is_empty() {
         return "<p class=\"none\">There are no runs in this report.</p>".to_owned();
     }
-    let mut text = String::from("<h3>Signatures</h3><dl class=\"signatures\">");
+    let mut text = String::from("<h3>Signatures and coverage</h3><dl class=\"signatures\">");
     for run in &report.runs {
         let (name, signature) = (escaped(&run.name), escaped(&run.signature));
-        let _ = write!(text, "<div><dt>{name}</dt><dd><code>{signature}</code></dd></div>");
+        let (coverage, bounds) = (tables::coverage_words(run), tables::bounds_words(run));
+        let about = [run.model.as_str(), &run.condition, &coverage, &bounds];
+        let about: Vec<&str> = about.into_iter().filter(|words| !words.is_empty()).collect();
+        let _ = write!(
+            text,
+            "<div><dt>{name}</dt><dd><span>{}</span><code>{signature}</code></dd></div>",
+            escaped(&about.join(" \u{b7} "))
+        );
     }
     text.push_str("</dl>");
     text
@@ -201,8 +215,9 @@ fn card_grid(table: &CardTable) -> Grid {
 
 /// Coverage, replies, failures and ratings.
 pub(super) fn coverage(report: &Report, drawn: &[Drawn]) -> Section {
-    let mut content = counts(report, "Paragraphs of the corpus", "paragraphs", |run| &run.coverage);
-    content.push_str(&counts(report, "Replies and prompts", "", |run| &run.replies));
+    let mut content =
+        counts(report, "Paragraphs of the corpus by what became of them.", |run| &run.coverage);
+    content.push_str(&counts(report, "What became of replies and prompts.", |run| &run.replies));
     let failures = tables::failures(report);
     if failures.rows.is_empty() {
         content.push_str("<p class=\"none\">Nothing failed.</p>");
@@ -216,21 +231,23 @@ pub(super) fn coverage(report: &Report, drawn: &[Drawn]) -> Section {
 fn counts(
     report: &Report,
     caption: &str,
-    head: &str,
     pick: fn(&RunSummary) -> &Vec<(String, usize)>,
 ) -> String {
     let runs: Vec<(&str, &[(String, usize)])> =
         report.runs.iter().map(|run| (run.name.as_str(), pick(run).as_slice())).collect();
     let (names, rows) = counted(&runs);
-    let mut heads = vec![(head.to_owned(), Kind::Words)];
-    heads.extend(runs.iter().map(|(name, _)| ((*name).to_owned(), Kind::Number)));
-    let rows = names.iter().zip(rows).map(|(name, counts)| {
+    if names.is_empty() {
+        return String::new();
+    }
+    let mut heads = columns(&[("run", Kind::Words)]);
+    heads.extend(names.into_iter().map(|name| (name, Kind::Number)));
+    let rows = runs.iter().zip(rows).map(|((run, _), counts)| {
         let counts = counts.into_iter().map(count_or_nothing);
-        std::iter::once(Cell::words(name)).chain(counts).collect()
+        std::iter::once(Cell::words(run)).chain(counts).collect()
     });
     let grid = Grid {
         name: String::new(),
-        caption: format!("{caption}, by run."),
+        caption: caption.to_owned(),
         columns: heads,
         rows: rows.collect(),
         notes: Vec::new(),
@@ -257,6 +274,7 @@ pub(super) fn slices(report: &Report) -> Section {
 }
 
 fn slice_grid(report: &Report, by: &str) -> Grid {
+    let caption = format!("Micro soft F1 by {by}; n is the number of paragraphs it rests on.");
     let own: Vec<&Slice> = report.slices.iter().filter(|slice| slice.by == by).collect();
     let mut parts: Vec<&str> = Vec::new();
     let mut runs: Vec<&str> = report.runs.iter().map(|run| run.name.as_str()).collect();
@@ -267,6 +285,12 @@ fn slice_grid(report: &Report, by: &str) -> Grid {
         if !runs.contains(&slice.run.as_str()) {
             runs.push(&slice.run);
         }
+    }
+    if MAX_BESIDE < runs.len() {
+        let long = tables::slices(report);
+        let is_own = |row: &Vec<Cell>| row.first() == Some(&Cell::words(by));
+        let rows = long.rows.iter().filter(|row| is_own(row)).cloned().collect();
+        return Grid { caption, rows, ..long }.only(&["part", "run", "F1", "paragraphs"]);
     }
     let rows = parts.iter().map(|part| {
         let cells = runs.iter().flat_map(|run| {
@@ -280,13 +304,7 @@ fn slice_grid(report: &Report, by: &str) -> Grid {
     let mut heads = columns(&[(by, Kind::Words)]);
     for run in runs {
         heads.push((run.to_owned(), Kind::Number));
-        heads.push(("paragraphs".to_owned(), Kind::Number));
+        heads.push(("n".to_owned(), Kind::Number));
     }
-    Grid {
-        name: String::new(),
-        caption: format!("Micro soft F1 by {by}, with the paragraphs it rests on."),
-        columns: heads,
-        rows,
-        notes: Vec::new(),
-    }
+    Grid { name: String::new(), caption, columns: heads, rows, notes: Vec::new() }
 }

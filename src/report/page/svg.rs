@@ -10,6 +10,10 @@ use super::text::escaped;
 /// What everything is set in.
 const FACE: &str = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif";
 
+/// Attributes of words over lines, which stay readable by it.
+pub(super) const HALO: &str = " stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\" \
+                               stroke-linejoin=\"round\"";
+
 /// A colour by what it is for. Its name is a class, and a page says what it is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ink {
@@ -132,11 +136,6 @@ impl Svg {
         ));
     }
 
-    /// A broken line.
-    pub(super) fn dashed(&mut self, from: (f64, f64), to: (f64, f64), ink: Ink) {
-        self.path(&[from, to], ink, 1.0, " stroke-dasharray=\"3 3\"");
-    }
-
     /// A line through points, with attributes as they are given.
     pub(super) fn path(&mut self, points: &[(f64, f64)], ink: Ink, width: f64, more: &str) {
         let mut d = String::new();
@@ -244,8 +243,6 @@ pub(super) enum Paint {
     Pale(Ink),
     /// Its outline on paper.
     Hollow(Ink),
-    /// Nothing but its outline.
-    Outline(Ink),
 }
 
 impl Paint {
@@ -264,7 +261,6 @@ impl Paint {
                 ink.color(),
                 ink.class()
             ),
-            Self::Outline(ink) => format!("fill=\"none\" {}", stroke(ink, 1.0)),
         }
     }
 }

@@ -34,6 +34,9 @@ const READ: [&str; 7] = ["run", "P", "R", "F1", "units per paragraph", "paragrap
 
 /// What intervals are, in words.
 fn over(report: &Report) -> String {
+    if report.level.is_empty() {
+        return "without intervals".to_owned();
+    }
     format!("{} % intervals over {}s", percent(report.confidence), report.level)
 }
 
@@ -93,9 +96,8 @@ fn note(run: &RunSummary) -> String {
     if !run.coverage.is_empty() {
         let _ = write!(words, " Paragraphs: {}.", coverage_words(run));
     }
-    if let Some((low, high)) = run.bounds {
-        let [low, high] = [low, high].map(|bound| figure(Some(bound), 3));
-        let _ = write!(words, " Soft F1 of the whole corpus: {low} to {high}.");
+    if run.bounds.is_some() {
+        let _ = write!(words, " {}.", bounds_words(run));
     }
     words
 }
@@ -113,6 +115,14 @@ pub(super) fn headline_words(report: &Report) -> String {
 pub(super) fn coverage_words(run: &RunSummary) -> String {
     let words: Vec<String> = run.coverage.iter().map(|(name, n)| format!("{name} {n}")).collect();
     words.join(", ")
+}
+
+/// Between what the soft F1 of the whole corpus lies, in words; empty where nothing failed.
+pub(super) fn bounds_words(run: &RunSummary) -> String {
+    run.bounds.map_or_else(String::new, |(low, high)| {
+        let [low, high] = [low, high].map(|bound| figure(Some(bound), 3));
+        format!("soft F1 of the whole corpus {low} to {high}")
+    })
 }
 
 /// What the scorer's standing is, in words.

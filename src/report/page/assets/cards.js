@@ -1,6 +1,7 @@
 // A paragraph as a card: its text with what was marked, and both sides' units with lines.
 const COLORS = ["green", "pink", "yellow", "generic", "strikeout", "note"];
 const LONG = 2400;
+const MANY = 6;
 const SVG = "http://www.w3.org/2000/svg";
 const colorOf = (mark) => (COLORS.includes(mark[2]) ? mark[2] : "generic");
 const decimals = (value, places) => (value === null ? "–" : value.toFixed(places));
@@ -145,15 +146,19 @@ function drawLinks(box) {
       class: "l" + level,
       "stroke-width": String(1.25 + (rating || 0) * 0.9),
     }));
-    // At a quarter of the way lines from different units are still apart.
-    const t = 0.27;
+    // This near to where they begin, lines from different units are still apart.
+    const t = 0.14;
     const along = (p, q) => (1 - t) ** 3 * p + 3 * (1 - t) ** 2 * t * p + 3 * (1 - t) * t * t * q + t ** 3 * q;
     const x = (1 - t) ** 3 * x0 + 3 * (1 - t) ** 2 * t * (x0 + bend) + 3 * (1 - t) * t * t * (x1 - bend) + t ** 3 * x1;
-    const label = svgElement("text", { x: String(x), y: String(along(y0, y1) + 4) });
-    label.textContent = decimals(rating, 1);
-    labels.push(label);
+    labels.push({ x, y: along(y0, y1) + 4, words: decimals(rating, 1) });
   }
-  svg.append(...labels);
+  let last = -Infinity;
+  for (const { x, y, words } of labels.sort((a, b) => a.y - b.y)) {
+    last = Math.max(y, last + 14);
+    const label = svgElement("text", { x: String(x), y: String(last) });
+    label.textContent = words;
+    svg.append(label);
+  }
   box.append(svg);
 }
 
@@ -162,6 +167,7 @@ function card(paragraph, at) {
   const text = essay(paragraph);
   const article = make("article", { className: "card", "aria-labelledby": "card-" + at });
   const f1s = data.runs.map((run, index) => {
+    if (data.runs.length > MANY && index !== runAt()) return null;
     const button = make(
       "button",
       { type: "button", "aria-pressed": index === runAt() ? "true" : "false", title: "Show " + run },
@@ -180,7 +186,7 @@ function card(paragraph, at) {
     {},
     title,
     make("span", { className: "quiet" }, words),
-    make("ul", { className: "f1s", "aria-label": "F1 by run" }, ...f1s),
+    make("ul", { className: "f1s", "aria-label": "F1 by run" }, ...f1s.filter((one) => one)),
   ));
   article.append(text);
   if (paragraph.text && paragraph.text.length > LONG) article.append(unfolding(text, paragraph));
