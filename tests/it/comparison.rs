@@ -114,7 +114,15 @@ fn other_alignments_lie_on_their_sides_of_the_best() {
     let [v1, v2] = two_runs(&dir);
     let f1 = |alignment: &str| {
         let found = json_of(&[
-            "compare", v1.as_str(), v2.as_str(), "--alignment", alignment, "--draws", "200", "-f", "json",
+            "compare",
+            v1.as_str(),
+            v2.as_str(),
+            "--alignment",
+            alignment,
+            "--draws",
+            "200",
+            "-f",
+            "json",
         ]);
         figure(&found["comparisons"][0], "soft", "f1")["baseline"].as_f64().unwrap()
     };

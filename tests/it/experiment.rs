@@ -142,8 +142,7 @@ fn an_experiment_killed_at_random_moments_ends_with_the_same_bytes() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let (mut n_kills, mut kept) = (0, 0);
     for _ in 0..6 {
-        let mut child =
-            run(&killed).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = run(&killed).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let moment = rng.random_range(kept..n_records);
         loop {
             if child.try_wait().unwrap().is_some() {
@@ -170,10 +169,8 @@ fn an_experiment_killed_at_random_moments_ends_with_the_same_bytes() {
 /// The directories of an experiment's runs, in order.
 fn run_dirs(out: &Utf8Path) -> Vec<Utf8PathBuf> {
     let Ok(entries) = out.read_dir_utf8() else { return Vec::new() };
-    let mut dirs: Vec<Utf8PathBuf> = entries
-        .map(|entry| entry.unwrap().into_path())
-        .filter(|path| path.is_dir())
-        .collect();
+    let mut dirs: Vec<Utf8PathBuf> =
+        entries.map(|entry| entry.unwrap().into_path()).filter(|path| path.is_dir()).collect();
     dirs.sort();
     dirs
 }
@@ -192,9 +189,8 @@ fn all_results(out: &Utf8Path) -> Vec<(Utf8PathBuf, Vec<u8>)> {
 
 /// The whole records of all stages of all runs.
 fn n_records(out: &Utf8Path) -> usize {
-    let n_lines = |path: &Utf8Path| {
-        fs_err::read(path).unwrap().iter().filter(|&&byte| byte == b'\n').count()
-    };
+    let n_lines =
+        |path: &Utf8Path| fs_err::read(path).unwrap().iter().filter(|&&byte| byte == b'\n').count();
     run_dirs(out)
         .iter()
         .flat_map(|dir| {

@@ -149,7 +149,10 @@ const N_STUDENTS: usize = 40;
 fn simulated(rng: &mut ChaCha8Rng) -> Simulated {
     let mut found = Simulated {
         by_paragraph: [Vec::new(), Vec::new()],
-        by_student: [vec![ClusterSums::default(); N_STUDENTS], vec![ClusterSums::default(); N_STUDENTS]],
+        by_student: [
+            vec![ClusterSums::default(); N_STUDENTS],
+            vec![ClusterSums::default(); N_STUDENTS],
+        ],
     };
     for student in 0..N_STUDENTS {
         let shared = rng.random_range(-0.12..0.12);

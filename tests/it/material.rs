@@ -40,6 +40,23 @@ pub(crate) fn optional_model(path: &str) -> Option<Utf8PathBuf> {
     None
 }
 
+/// A browser of Chromium's kind: `UNIMATCH_BROWSER`, or the first that is installed. Where
+/// there is none the test should return, and the reason is printed here.
+pub(crate) fn browser() -> Option<Utf8PathBuf> {
+    let named = std::env::var("UNIMATCH_BROWSER").ok().map(Utf8PathBuf::from);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let installed = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+    let mut found = path
+        .split(':')
+        .flat_map(|dir| installed.map(|name| Utf8PathBuf::from(dir).join(name)))
+        .filter(|file| file.is_file());
+    let browser = named.or_else(|| found.next());
+    if browser.is_none() {
+        print("skipped: no Chromium is installed, and UNIMATCH_BROWSER names none");
+    }
+    browser
+}
+
 /// The root of the checkout.
 pub(crate) fn root() -> Utf8PathBuf {
     Utf8PathBuf::from(env!("CARGO_MANIFEST_DIR"))
