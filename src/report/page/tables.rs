@@ -97,7 +97,7 @@ fn note(run: &RunSummary) -> String {
         let _ = write!(words, " Paragraphs: {}.", coverage_words(run));
     }
     if run.bounds.is_some() {
-        let _ = write!(words, " {}.", bounds_words(run));
+        let _ = write!(words, " Bounds: {}.", bounds_words(run));
     }
     words
 }
