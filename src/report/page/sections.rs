@@ -61,7 +61,7 @@ pub(super) fn overview(report: &Report, drawn: &[Drawn]) -> Section {
     if !report.level.is_empty() {
         let _ = write!(
             lead,
-            " Intervals hold {} % and are made over whole clusters, each a <strong>{}</strong>.",
+            " Intervals hold {} % and are made over whole clusters, by <strong>{}</strong>.",
             percent(report.confidence),
             escaped(&report.level)
         );

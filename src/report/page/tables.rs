@@ -37,7 +37,7 @@ fn over(report: &Report) -> String {
     if report.level.is_empty() {
         return "without intervals".to_owned();
     }
-    format!("{} % intervals over {}s", percent(report.confidence), report.level)
+    format!("{} % intervals over clusters by {}", percent(report.confidence), report.level)
 }
 
 /// The headline of each run.

@@ -120,7 +120,7 @@ fn a_page_has_all_sections_figures_and_standings() {
     }
     for words in [
         "<strong class=\"warn\">unvalidated</strong>",
-        "each a <strong>student</strong>",
+        "over whole clusters, by <strong>student</strong>",
         "The runs &lt;differ&gt;.",
         "100% of a_b &amp; {c}",
         "soft F1 of the whole corpus 0.200 to 0.400",
