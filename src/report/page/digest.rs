@@ -96,19 +96,21 @@ fn sha256(bytes: &[u8]) -> Vec<u8> {
     state.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
+/// The standard's a to h are the places of `now`.
 fn compressed(state: [u32; 8], block: &[u8; 64]) -> [u32; 8] {
-    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
+    let mut now = state;
     for (round, word) in ROUNDS.iter().zip(schedule(block)) {
-        let sum = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
-        let choice = (e & f) ^ (!e & g);
-        let first = [sum, choice, *round, word].into_iter().fold(h, u32::wrapping_add);
-        let sum = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22);
-        let second = sum.wrapping_add((a & b) ^ (a & c) ^ (b & c));
-        (h, g, f, e) = (g, f, e, d.wrapping_add(first));
-        (d, c, b, a) = (c, b, a, first.wrapping_add(second));
+        let sum = now[4].rotate_right(6) ^ now[4].rotate_right(11) ^ now[4].rotate_right(25);
+        let choice = (now[4] & now[5]) ^ (!now[4] & now[6]);
+        let first = [sum, choice, *round, word].into_iter().fold(now[7], u32::wrapping_add);
+        let sum = now[0].rotate_right(2) ^ now[0].rotate_right(13) ^ now[0].rotate_right(22);
+        let majority = (now[0] & now[1]) ^ (now[0] & now[2]) ^ (now[1] & now[2]);
+        now.rotate_right(1);
+        now[4] = now[4].wrapping_add(first);
+        now[0] = first.wrapping_add(sum).wrapping_add(majority);
     }
     let mut next = state;
-    for (word, new) in next.iter_mut().zip([a, b, c, d, e, f, g, h]) {
+    for (word, new) in next.iter_mut().zip(now) {
         *word = word.wrapping_add(new);
     }
     next
@@ -152,8 +154,10 @@ mod tests {
     /// The examples of FIPS 180-2, appendix B, and the digest of nothing.
     #[test]
     fn digests_are_those_of_the_standard() {
+        let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap();
         let hex = |text: &str| -> String {
-            sha256(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+            let bytes = sha256(text.as_bytes());
+            bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(digit).collect()
         };
         for (text, digest) in [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),

@@ -89,11 +89,11 @@ fn panel(
         svg.text_with((x, middle), Side::Middle, Ink::Text, &turned, "F1");
     }
     let (from, to) = (left + width * 0.25, left + width * 0.75);
-    let (with, without) = sides(&effect.factor);
+    let (present, absent) = sides(&effect.factor);
     let room = width * 0.48;
-    svg.text((from, bottom + 18.0), Side::Middle, Ink::Soft, cut(without, room));
-    svg.text((to, bottom + 18.0), Side::Middle, Ink::Soft, cut(with, room));
-    for (with, without, f1_with, f1_without) in &effect.pairs {
+    svg.text((from, bottom + 18.0), Side::Middle, Ink::Soft, cut(absent, room));
+    svg.text((to, bottom + 18.0), Side::Middle, Ink::Soft, cut(present, room));
+    for (run, other, f1_with, f1_without) in &effect.pairs {
         if !(f1_with.is_finite() && f1_without.is_finite()) {
             continue;
         }
@@ -102,8 +102,8 @@ fn panel(
         let (start, end) = ((from, y.at(*f1_without)), (to, y.at(*f1_with)));
         svg.path(&[start, end], ink, 1.5, dash);
         let name = |run: &str, f1: f64| format!("{run}: F1 {}", figure(Some(f1), 3));
-        svg.dot(start, 4.5, Paint::Hollow(ink), &name(without, *f1_without));
-        svg.dot(end, 4.5, Paint::Filled(ink), &name(with, *f1_with));
+        svg.dot(start, 4.5, Paint::Hollow(ink), &name(other, *f1_without));
+        svg.dot(end, 4.5, Paint::Filled(ink), &name(run, *f1_with));
     }
 }
 

@@ -187,15 +187,15 @@ fn draw_points(svg: &mut Svg, report: &Report, points: &[Point], x: &Scale, y: &
             },
         )
         .collect();
-    let placed = place(&places, &labels, &lines, PLANE);
-    for ((at, label), placed) in places.iter().zip(&labels).zip(placed) {
-        let Some(placed) = placed else {
+    let found = place(&places, &labels, &lines, PLANE);
+    for ((at, label), found) in places.iter().zip(&labels).zip(found) {
+        let Some(label_at) = found else {
             continue;
         };
-        if let Some(end) = placed.leader {
+        if let Some(end) = label_at.leader {
             svg.line(*at, end, Ink::Soft, 0.75);
         }
-        svg.text_with(placed.at, Side::Start, Ink::Text, HALO, label);
+        svg.text_with(label_at.at, label_at.side, Ink::Text, HALO, label);
     }
     for (point, &at) in points.iter().zip(&places) {
         svg.mark(at, point.run, 5.0, &point.told);

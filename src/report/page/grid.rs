@@ -268,13 +268,13 @@ pub(super) fn in_latex(words: &str) -> String {
             '<' => text.push_str("\\textless{}"),
             '>' => text.push_str("\\textgreater{}"),
             '|' => text.push_str("\\textbar{}"),
-            '"' => text.push_str("\\textquotedbl{}"),
-            '\'' => text.push_str("\\textquotesingle{}"),
+            '"' => text.push_str("{\\char34}"),
             '`' => text.push_str("\\textasciigrave{}"),
             // Brackets at the start of a row would be an option of the row before it.
             '[' => text.push_str("{[}"),
             ']' => text.push_str("{]}"),
-            '-' => text.push_str("{-}"),
+            // Two in a row would be a dash.
+            '-' if text.ends_with('-') => text.push_str("{}-"),
             '*' => text.push_str("{*}"),
             '\u{2212}' => text.push_str("$-$"),
             '\u{202f}' => text.push_str("\\,"),

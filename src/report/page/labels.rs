@@ -1,15 +1,20 @@
 //! Labels beside points of a plane, none over another, over a point or outside.
 
-use super::svg::measured;
+use super::svg::{Side, measured};
 
 /// How high a line of words is, in pixels.
 const HEIGHT: f64 = 15.0;
 
+/// The ends of a line, or two corners.
+type Ends = ((f64, f64), (f64, f64));
+
 /// Where a label stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Placed {
-    /// The left end of its base line.
+    /// The end of its base line that is nearer to its point, or its middle.
     pub(super) at: (f64, f64),
+    /// Which of these.
+    pub(super) side: Side,
     /// Where a line to its point begins, where it is too far off to need none.
     pub(super) leader: Option<(f64, f64)>,
 }
@@ -30,7 +35,7 @@ impl Area {
             && other.top < self.bottom
     }
 
-    fn is_inside(&self, (from, to): ((f64, f64), (f64, f64))) -> bool {
+    fn is_inside(&self, (from, to): Ends) -> bool {
         from.0 <= self.left && from.1 <= self.top && self.right <= to.0 && self.bottom <= to.1
     }
 }
@@ -44,8 +49,8 @@ impl Area {
 pub(super) fn place(
     points: &[(f64, f64)],
     labels: &[String],
-    lines: &[((f64, f64), (f64, f64))],
-    frame: ((f64, f64), (f64, f64)),
+    lines: &[Ends],
+    frame: Ends,
 ) -> Vec<Option<Placed>> {
     let mut taken: Vec<Area> = points.iter().map(|&(x, y)| about((x, y), 6.0)).collect();
     let lines: Vec<Area> = lines.iter().map(|&(from, to)| spanned(from, to)).collect();
@@ -65,8 +70,17 @@ pub(super) fn place(
             .find(|(area, _)| is_free(area) && !lines.iter().any(|one| one.overlaps(area)))
             .or_else(|| candidates(point, width).find(|(area, _)| is_free(area)));
         if let (Some((area, distance)), Some(slot)) = (found, placed.get_mut(at)) {
+            // Where a face is wider than was reckoned, words grow away from their point.
+            let (x, side) = if point.0 < area.left {
+                (area.left + 1.0, Side::Start)
+            } else if area.right < point.0 {
+                (area.right - 1.0, Side::End)
+            } else {
+                (f64::midpoint(area.left, area.right), Side::Middle)
+            };
             *slot = Some(Placed {
-                at: (area.left + 1.0, area.bottom - 3.5),
+                at: (x, area.bottom - 3.5),
+                side,
                 leader: (16.0 < distance).then(|| nearest_on(&area, point)),
             });
             taken.push(area);
@@ -143,8 +157,14 @@ mod tests {
             .iter()
             .zip(&labels)
             .map(|(one, label)| {
-                let (left, base) = one.unwrap().at;
-                let right = left + measured(label);
+                let Placed { at: (x, base), side, .. } = one.unwrap();
+                let width = measured(label);
+                let left = match side {
+                    Side::Start => x,
+                    Side::Middle => x - width / 2.0,
+                    Side::End => x - width,
+                };
+                let right = left + width;
                 Area { left, top: base - 11.0, right, bottom: base + 3.0 }
             })
             .collect();
@@ -161,7 +181,7 @@ mod tests {
         let frame = ((0.0, 0.0), (400.0, 200.0));
         let placed = place(&[(200.0, 100.0)], &["a name".to_owned()], &line, frame);
         let base = placed[0].unwrap().at.1;
-        assert!(base < 99.0 || 112.0 < base, "{base}");
+        assert!(!(99.0..=112.0).contains(&base), "{base}");
     }
 
     #[test]

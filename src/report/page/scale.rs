@@ -30,7 +30,8 @@ impl Scale {
         if high < low {
             (low, high) = (0.0, 1.0);
         }
-        let (low, high) = (low.max(bounds.0), high.min(bounds.1).max(low.max(bounds.0)));
+        let within = |figure: f64| figure.max(bounds.0).min(bounds.1);
+        let (low, high) = (within(low), within(high));
         let margin = ((high - low) * 0.12).max(0.01);
         let (low, high) = ((low - margin).max(bounds.0), (high + margin).min(bounds.1));
         let step = round_step((high - low) / 5.0);

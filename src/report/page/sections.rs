@@ -61,7 +61,7 @@ pub(super) fn overview(report: &Report, drawn: &[Drawn]) -> Section {
     if !report.level.is_empty() {
         let _ = write!(
             lead,
-            " Intervals hold {} % and are made over whole clusters, each a <strong>{}</strong>.",
+            " Intervals hold {} % and are made over whole clusters, by <strong>{}</strong>.",
             percent(report.confidence),
             escaped(&report.level)
         );
@@ -132,11 +132,12 @@ fn folded(summary: &str, grid: &Grid, most: usize) -> String {
 
 /// Differences to the baseline.
 pub(super) fn differences(report: &Report, drawn: &[Drawn]) -> Section {
-    let mut content = figure(drawn, "forest");
-    content.push_str(&folded("Differences as a table", &tables::comparisons(report), MAX_OPEN));
-    if report.comparisons.is_empty() {
-        content = "<p class=\"none\">Nothing was compared.</p>".to_owned();
-    }
+    let content = if report.comparisons.is_empty() {
+        "<p class=\"none\">Nothing was compared.</p>".to_owned()
+    } else {
+        let table = folded("Differences as a table", &tables::comparisons(report), MAX_OPEN);
+        figure(drawn, "forest") + &table
+    };
     Section { id: "differences", short: "Differences", heading: "Differences", content }
 }
 

@@ -37,7 +37,7 @@ fn over(report: &Report) -> String {
     if report.level.is_empty() {
         return "without intervals".to_owned();
     }
-    format!("{} % intervals over {}s", percent(report.confidence), report.level)
+    format!("{} % intervals over clusters by {}", percent(report.confidence), report.level)
 }
 
 /// The headline of each run.
@@ -97,7 +97,7 @@ fn note(run: &RunSummary) -> String {
         let _ = write!(words, " Paragraphs: {}.", coverage_words(run));
     }
     if run.bounds.is_some() {
-        let _ = write!(words, " {}.", bounds_words(run));
+        let _ = write!(words, " Bounds: {}.", bounds_words(run));
     }
     words
 }

@@ -26,7 +26,7 @@ function fillValues(id, values) {
 }
 
 function fillControls() {
-  state.run = fill("run", data.runs.map((run) => [run, run]), state.run || data.runs[0] || "");
+  state.run = fill("run", data.runs.map((run) => [run, run]), state.run);
   byId("run").closest("label").hidden = data.runs.length < 2;
   state.sort = fill("sort", ORDERS.slice(0, data.runs.length < 2 ? 3 : 5), state.sort);
   fillValues("class", data.paragraphs.map((paragraph) => paragraph.class));

@@ -1,6 +1,7 @@
 // What is shown of the paragraphs: kept in the address, so that it can be passed on.
 const data = JSON.parse(byId("data").textContent);
-const defaults = { run: "", sort: "corpus", class: "", stage: "", outcome: "", q: "", page: 1, per: 20 };
+const firstRun = (data && data.runs[0]) || "";
+const defaults = { run: firstRun, sort: "corpus", class: "", stage: "", outcome: "", q: "", page: 1, per: 20 };
 const state = { ...defaults };
 
 function readAddress() {
