@@ -16,6 +16,7 @@ mod anchor;
 mod assemble;
 mod comment;
 mod error;
+mod field;
 mod flow;
 mod mark;
 mod name_block;
@@ -65,8 +66,9 @@ impl Default for DocxOptions {
 ///
 /// # Errors
 /// Where the file is something else, damaged or encrypted, or larger when unpacked than any
-/// essay is: 64 MiB in one part, 128 MiB in all that are read, 250 times its packed size,
-/// 256 elements in one another, 10 000 parts, 10 000 comments.
+/// essay is: 32 MiB in one part, 64 MiB in all that are read, 250 times its packed size,
+/// 256 elements in one another, 10 000 parts, 10 000 comments, 100 000 paragraphs in one
+/// part, 16 MiB of words and contexts of annotations.
 pub fn parse_docx(bytes: &[u8], options: &DocxOptions) -> Result<ParsedDocument, DocxError> {
     assemble::assemble(related::read_parts(bytes, options.tracked)?, options)
 }
