@@ -4,6 +4,7 @@ mod changes;
 mod marks;
 mod mutation;
 mod package;
+mod producers;
 mod text;
 mod threads;
 
