@@ -35,7 +35,7 @@ pub use error::DocxError;
 
 use super::{ParsedDocument, written::DEFAULT_CONTEXT_CHARS};
 
-/// What becomes of tracked changes.
+/// What becomes of tracked changes of the text; formatting is always as it is now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tracked {
     /// The text as it would be with all of them: insertions stay, deletions go.
