@@ -163,7 +163,7 @@ impl Mark {
 mod tests {
     use super::*;
     use crate::{
-        corpus::Anchor,
+        corpus::{Anchor, Corpus},
         parse::{ParsedParagraph, RemovedText, Reply},
     };
 
@@ -231,5 +231,12 @@ mod tests {
         assert_eq!(document.side_json(), expected);
         let draft = document.draft(DraftId::new("a"));
         assert_eq!(draft.paragraphs[0].annotations, [annotation]);
+        // And the corpus loads what is written as that draft.
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = camino::Utf8Path::from_path(folder.path()).expect("a name in UTF-8");
+        fs_err::write(folder.join("a.json"), document.corpus_json().to_string()).expect("room");
+        let corpus = Corpus::load(folder).expect("a corpus");
+        assert_eq!(corpus.drafts(), [draft]);
+        assert!(corpus.unknown_fields().is_empty());
     }
 }

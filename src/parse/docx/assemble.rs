@@ -48,7 +48,7 @@ pub(super) fn assemble(parts: Parts, options: &DocxOptions) -> Result<ParsedDocu
             document.paragraphs.push(builder.build(comments, &mut budget)?);
         }
     }
-    keep_orphans(&orphans, &mut document, options.context);
+    keep_orphans(&orphans, &mut document, options.context, (&mut budget, &main))?;
     remove(&mut document, RemovalReason::Header, headers);
     take_name_block(&mut document);
     document.removed.extend(out);
@@ -131,7 +131,12 @@ fn warning_of(number: usize, doubt: Doubt) -> String {
 }
 
 /// Comments that stand nowhere become notes at the end.
-fn keep_orphans(orphans: &[(usize, &Comment)], document: &mut ParsedDocument, context: usize) {
+fn keep_orphans(
+    orphans: &[(usize, &Comment)],
+    document: &mut ParsedDocument,
+    context: usize,
+    (budget, part): (&mut Budget, &str),
+) -> Result<(), DocxError> {
     for (number, comment) in orphans {
         let Some(last) = document.paragraphs.last_mut() else {
             let warning =
@@ -141,11 +146,13 @@ fn keep_orphans(orphans: &[(usize, &Comment)], document: &mut ParsedDocument, co
         };
         let end = last.text.len();
         let point = PenMark { start: end, end, rgb: None, is_struck: false };
+        budget.spend(end.min(context.saturating_mul(8)), part)?;
         last.annotations.push(annotation(&last.text, point, Some(comment), context));
         let warning =
             format!("comment {number} stands nowhere in the text: it is a note at the end");
         document.warnings.push(warning);
     }
+    Ok(())
 }
 
 /// Takes out the block of name, course and date, except for lines on which something hangs.

@@ -27,8 +27,11 @@ pub(super) struct FlowParagraph {
     pub(super) left_out: Vec<String>,
     /// The names of its paragraph, to which threads of comments refer.
     pub(super) ids: Vec<String>,
-    /// Whether the end of the paragraph is a tracked change that was left out.
+    /// Whether the next paragraph belongs to it: its end is a tracked change that was left
+    /// out, or it is no more than a large first letter or a heading in line.
     pub(super) continues: bool,
+    /// Whether there was white space before its text.
+    is_spaced: bool,
     /// Where text was left out last.
     left_out_at: Option<usize>,
 }
@@ -54,7 +57,9 @@ impl FlowParagraph {
         let start = self.text.len();
         for ch in text.chars() {
             if is_white_space(ch) {
-                if !self.text.is_empty() && !self.text.ends_with(' ') {
+                if self.text.is_empty() {
+                    self.is_spaced = true;
+                } else if !self.text.ends_with(' ') {
                     self.text.push(' ');
                 }
             } else if !is_invisible(ch) {
@@ -78,13 +83,23 @@ impl FlowParagraph {
         self.left_out_at = Some(self.text.len());
     }
 
+    /// Whether it holds nothing at all.
+    pub(super) fn is_blank(&self) -> bool {
+        self.text.is_empty()
+            && self.anchors.is_empty()
+            && self.notes.is_empty()
+            && self.left_out.is_empty()
+            && !self.continues
+    }
+
     /// Adds all of another paragraph behind this one.
     pub(super) fn append(&mut self, next: Self) {
-        let joins_spaces = self.text.is_empty() || self.text.ends_with(' ');
-        let cut = usize::from(joins_spaces && next.text.starts_with(' '));
+        if next.is_spaced {
+            self.push_flow(" ", Pen::default());
+        }
         let offset = self.text.len();
-        let moved = |at: usize| offset + at.saturating_sub(cut);
-        self.text.push_str(next.text.get(cut..).unwrap_or_default());
+        let moved = |at: usize| offset + at;
+        self.text.push_str(&next.text);
         for (start, end, pen) in next.pens {
             self.push_pen(moved(start), moved(end), pen);
         }

@@ -2,9 +2,9 @@
 
 use super::{DocxError, anchor::trimmed, flow::FlowParagraph};
 
-/// As many comparisons of comments with pens may a document need, and as many bytes of
-/// anchors may it have; honest ones stay below a thousandth of it.
-pub(super) const MAX_WORK: usize = 64 << 20;
+/// As many comparisons of comments with pens may a document need, and as many bytes may the
+/// words and contexts of its annotations have, together; essays need a hundredth of it.
+pub(super) const MAX_WORK: usize = 16 << 20;
 
 /// A pen that covers so much of a comment, and vice versa, is the mark of that comment: the
 /// bytes that both cover to those that either does.

@@ -15,9 +15,9 @@ use super::{
 /// As many parts may be in an archive.
 pub(super) const MAX_PARTS: usize = 10_000;
 /// As many bytes may one part have when it is unpacked.
-pub(super) const MAX_PART_BYTES: u64 = 64 << 20;
+pub(super) const MAX_PART_BYTES: u64 = 32 << 20;
 /// As many bytes may all parts that are read have when they are unpacked.
-pub(super) const MAX_TOTAL_BYTES: u64 = 128 << 20;
+pub(super) const MAX_TOTAL_BYTES: u64 = 64 << 20;
 /// As many times may a part grow when it is unpacked, if it is longer than
 /// [`FREE_BYTES`]; deflate can do 1032.
 pub(super) const MAX_RATIO: u64 = 250;

@@ -1,6 +1,6 @@
 //! The parts of a document: the main one, and those that it refers to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{
     DocxError, Tracked,
@@ -65,11 +65,12 @@ impl Document<'_> {
     /// The parts of a kind: those referred to that are there, else those of its content type.
     fn of_kind(&mut self, kind: &str) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
+        let mut seen = HashSet::new();
         let mut is_dangling = false;
         for relationship in self.related.iter().filter(|it| it.kind == kind) {
             if !self.package.contains(&relationship.target) {
                 is_dangling = true;
-            } else if !found.contains(&relationship.target) {
+            } else if seen.insert(&relationship.target) {
                 found.push(relationship.target.clone());
             }
         }

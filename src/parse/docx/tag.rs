@@ -13,6 +13,8 @@ pub(super) enum Tag {
     // Blocks.
     Paragraph,
     ParagraphProperties,
+    Frame,
+    StyleSeparator,
     TableCell,
     AltChunk,
     // Runs.
@@ -110,6 +112,8 @@ impl Tag {
             "rPr" => Self::RunProperties,
             "p" => Self::Paragraph,
             "pPr" => Self::ParagraphProperties,
+            "framePr" => Self::Frame,
+            "specVanish" => Self::StyleSeparator,
             "document" => Self::Document,
             "body" => Self::Body,
             "comment" => Self::Comment,

@@ -2,12 +2,16 @@
 
 use super::{
     DocxError, Tracked,
+    field::Fields,
     flow::{AnchorKind, FlowParagraph, NoteKind, Pen},
     pen::{Styles, read_pen},
     symbol::symbol,
     tag::Tag,
     xml::{Element, Node, XmlReader},
 };
+
+/// As many paragraphs may a part have.
+const MAX_PARAGRAPHS: usize = 100_000;
 
 /// How the text of a part is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +61,10 @@ pub(super) fn walk(
         story: None,
         waiting: Vec::new(),
         changes: Vec::new(),
-        fields: Vec::new(),
+        fields: Fields::default(),
         alternates: Vec::new(),
         pen: Pen::default(),
+        n_paragraphs: 0,
         walked: Walked::default(),
     };
     walker.run()?;
@@ -80,10 +85,11 @@ struct Walker<'a> {
     waiting: Vec<(AnchorKind, String)>,
     /// The tracked changes that are open.
     changes: Vec<Tag>,
-    fields: Vec<FieldPhase>,
+    fields: Fields,
     /// Of each alternative content that is open, whether one has been chosen.
     alternates: Vec<bool>,
     pen: Pen,
+    n_paragraphs: usize,
     walked: Walked,
 }
 
@@ -91,14 +97,8 @@ struct Frame {
     paragraph: FlowParagraph,
     /// The paragraphs of text boxes in it; they follow it.
     after: Vec<FlowParagraph>,
-    outer_fields: Vec<FieldPhase>,
+    outer_fields: Fields,
     outer_pen: Pen,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FieldPhase {
-    Instruction,
-    Result,
 }
 
 impl<'a> Walker<'a> {
@@ -106,7 +106,7 @@ impl<'a> Walker<'a> {
         loop {
             match self.xml.next()? {
                 Node::Open(element) => self.open(&element)?,
-                Node::Close(tag) => self.close(tag),
+                Node::Close(tag) => self.close(tag)?,
                 Node::Text(text) => match self.xml.current() {
                     Some(Tag::Text) => self.push(&text, false),
                     Some(Tag::DeletedText) => self.push(&text, true),
@@ -133,7 +133,9 @@ impl<'a> Walker<'a> {
             Tag::Break => self.push("\n", false),
             Tag::NoBreakHyphen => self.push("-", false),
             Tag::Symbol => self.push_symbol(element),
-            Tag::FieldChar => self.turn_field(element.attribute("fldCharType").as_deref()),
+            Tag::FieldChar => {
+                self.fields.turn(&element.attribute("fldCharType").unwrap_or_default());
+            }
             Tag::Insertion | Tag::Deletion | Tag::MoveFrom | Tag::MoveTo => {
                 self.changes.push(element.tag);
             }
@@ -154,9 +156,9 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    fn close(&mut self, tag: Tag) {
+    fn close(&mut self, tag: Tag) -> Result<(), DocxError> {
         match tag {
-            Tag::Paragraph => self.close_paragraph(),
+            Tag::Paragraph => return self.close_paragraph(),
             Tag::TableCell => self.end_continuation(),
             Tag::Run => self.pen = Pen::default(),
             Tag::Insertion | Tag::Deletion | Tag::MoveFrom | Tag::MoveTo => {
@@ -168,6 +170,7 @@ impl<'a> Walker<'a> {
             Tag::Comment | Tag::Footnote | Tag::Endnote => self.close_story(),
             _ => (),
         }
+        Ok(())
     }
 
     fn open_story(&mut self, element: &Element<'a>) {
@@ -198,7 +201,7 @@ impl<'a> Walker<'a> {
                 last.anchors.extend(self.waiting.drain(..).map(|(kind, id)| (end, kind, id)));
             }
         }
-        self.fields.clear();
+        self.fields = Fields::default();
         std::mem::take(&mut self.done)
     }
 
@@ -209,19 +212,21 @@ impl<'a> Walker<'a> {
         }
         paragraph.anchors.extend(self.waiting.drain(..).map(|(kind, id)| (0, kind, id)));
         // Fields may go on over paragraphs, but not into a text box.
-        let outer_fields =
-            if self.frames.is_empty() { Vec::new() } else { std::mem::take(&mut self.fields) };
+        let outer_fields = if self.frames.is_empty() {
+            Fields::default()
+        } else {
+            std::mem::take(&mut self.fields)
+        };
         let frame = Frame { paragraph, after: Vec::new(), outer_fields, outer_pen: self.pen };
         self.frames.push(frame);
         self.pen = Pen::default();
     }
 
-    fn close_paragraph(&mut self) {
+    fn close_paragraph(&mut self) -> Result<(), DocxError> {
         let Some(Frame { paragraph, after, outer_fields, outer_pen }) = self.frames.pop() else {
-            return;
+            return Ok(());
         };
-        // A field whose result has not begun by now has none, or the document is broken.
-        self.fields.retain(|phase| *phase == FieldPhase::Result);
+        self.fields.end_instructions();
         self.pen = outer_pen;
         let target = match self.frames.last_mut() {
             Some(outer) => {
@@ -233,7 +238,12 @@ impl<'a> Walker<'a> {
         let has_boxes = !after.is_empty();
         match target.last_mut() {
             Some(last) if last.continues => last.append(paragraph),
-            _ => target.push(paragraph),
+            // What is empty counts in a comment alone.
+            _ if self.layout == Layout::Flow && paragraph.is_blank() => (),
+            _ => {
+                self.n_paragraphs += 1;
+                target.push(paragraph);
+            }
         }
         target.extend(after);
         if let Some(last) = target.last_mut()
@@ -241,6 +251,11 @@ impl<'a> Walker<'a> {
         {
             last.continues = false;
         }
+        if MAX_PARAGRAPHS < self.n_paragraphs {
+            let limit = MAX_PARAGRAPHS as u64;
+            return Err(DocxError::TooMuch { part: self.xml.part(), what: "paragraphs", limit });
+        }
+        Ok(())
     }
 
     /// A paragraph does not continue over the border of a cell.
@@ -260,11 +275,14 @@ impl<'a> Walker<'a> {
                 Node::Open(element) if element.tag == Tag::Skipped => self.xml.skip()?,
                 Node::Open(element) => {
                     let is_of_mark = self.xml.parent() == Some(Tag::RunProperties);
-                    if is_of_mark
-                        && self.leaves_out(element.tag)
-                        && let Some(frame) = self.frames.last_mut()
-                    {
-                        frame.paragraph.continues = true;
+                    let continues = match element.tag {
+                        // A large first letter has a paragraph of its own.
+                        Tag::Frame => element.attribute("dropCap").is_some_and(|it| it != "none"),
+                        Tag::StyleSeparator => is_of_mark && element.is_on(),
+                        tag => is_of_mark && self.leaves_out(tag),
+                    };
+                    if let Some(frame) = self.frames.last_mut() {
+                        frame.paragraph.continues |= continues;
                     }
                 }
                 Node::Close(Tag::ParagraphProperties) | Node::End => return Ok(()),
@@ -283,7 +301,7 @@ impl<'a> Walker<'a> {
     }
 
     fn push(&mut self, text: &str, is_deleted: bool) {
-        if self.fields.contains(&FieldPhase::Instruction) {
+        if self.fields.is_instruction() {
             return;
         }
         let is_left_out = is_deleted && self.leaves_out(Tag::Deletion)
@@ -305,21 +323,6 @@ impl<'a> Walker<'a> {
         self.walked.n_unknown_symbols += usize::from(found.is_none());
         let ch = found.unwrap_or(char::REPLACEMENT_CHARACTER);
         self.push(ch.encode_utf8(&mut [0; 4]), false);
-    }
-
-    fn turn_field(&mut self, kind: Option<&str>) {
-        match kind {
-            Some("begin") => self.fields.push(FieldPhase::Instruction),
-            Some("separate") => {
-                if let Some(phase) = self.fields.last_mut() {
-                    *phase = FieldPhase::Result;
-                }
-            }
-            Some("end") => {
-                self.fields.pop();
-            }
-            _ => (),
-        }
     }
 
     fn anchor(&mut self, kind: AnchorKind, element: &Element<'a>) {

@@ -85,6 +85,11 @@ impl<'a> XmlReader<'a> {
         Self { part, reader, open: Vec::new(), is_empty_element: false }
     }
 
+    /// The name of the part.
+    pub(super) fn part(&self) -> String {
+        self.part.to_owned()
+    }
+
     /// The innermost element that is open.
     pub(super) fn current(&self) -> Option<Tag> {
         self.open.last().copied()
@@ -105,7 +110,7 @@ impl<'a> XmlReader<'a> {
             let event = match self.reader.read_event() {
                 Ok(event) => event,
                 Err(quick_xml::Error::Syntax(error)) if is_unclosed(error) => {
-                    return Err(DocxError::CutShort { part: self.part.to_owned() });
+                    return Err(DocxError::CutShort { part: self.part() });
                 }
                 Err(_) => return Err(self.malformed()),
             };
@@ -125,15 +130,15 @@ impl<'a> XmlReader<'a> {
                     }
                     return match reference.resolve_char_ref() {
                         Ok(Some(ch)) => Ok(Node::Text(Cow::Owned(ch.to_string()))),
-                        Ok(None) => Err(DocxError::DocumentType { part: self.part.to_owned() }),
+                        Ok(None) => Err(DocxError::DocumentType { part: self.part() }),
                         Err(_) => Err(self.malformed()),
                     };
                 }
                 Event::DocType(_) => {
-                    return Err(DocxError::DocumentType { part: self.part.to_owned() });
+                    return Err(DocxError::DocumentType { part: self.part() });
                 }
                 Event::Eof if self.open.is_empty() => return Ok(Node::End),
-                Event::Eof => return Err(DocxError::CutShort { part: self.part.to_owned() }),
+                Event::Eof => return Err(DocxError::CutShort { part: self.part() }),
                 Event::Comment(_) | Event::Decl(_) | Event::PI(_) => (),
             }
         }
@@ -151,7 +156,7 @@ impl<'a> XmlReader<'a> {
     fn open(&mut self, start: BytesStart<'a>) -> Result<Node<'a>, DocxError> {
         if self.open.len() == MAX_DEPTH {
             return Err(DocxError::TooMuch {
-                part: self.part.to_owned(),
+                part: self.part(),
                 what: "elements in one another",
                 limit: MAX_DEPTH as u64,
             });
@@ -167,7 +172,7 @@ impl<'a> XmlReader<'a> {
     }
 
     fn malformed(&self) -> DocxError {
-        DocxError::Xml { part: self.part.to_owned(), offset: self.reader.error_position() }
+        DocxError::Xml { part: self.part(), offset: self.reader.error_position() }
     }
 }
 

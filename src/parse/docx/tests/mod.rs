@@ -4,6 +4,7 @@ mod changes;
 mod marks;
 mod mutation;
 mod package;
+mod producers;
 mod text;
 mod threads;
 
@@ -34,14 +35,14 @@ impl Docx {
 
     /// With comments, each a name, an author and its paragraphs as XML.
     pub(super) fn comments(self, comments: &[(&str, &str)]) -> Self {
-        let comments: String = comments
+        let comments: Vec<String> = comments
             .iter()
             .map(|(id, inner)| {
                 let inner = if inner.starts_with('<') { (*inner).to_owned() } else { p(&r(inner)) };
                 format!(r#"<w:comment w:id="{id}" w:author="Ada" w:date="2024-01-15T12:00:00Z">{inner}</w:comment>"#)
             })
             .collect();
-        self.part("comments", "comments.xml", &root("comments", &comments))
+        self.part("comments", "comments.xml", &root("comments", &comments.concat()))
     }
 
     pub(super) fn part(mut self, kind: &'static str, name: &'static str, content: &str) -> Self {
@@ -94,10 +95,11 @@ pub(super) fn relationships(inner: &str) -> String {
 }
 
 pub(super) fn content_types(parts: &[(&str, &str)]) -> String {
-    let types: String = parts
+    let types: Vec<String> = parts
         .iter()
         .map(|(part, kind)| format!(r#"<Override PartName="{part}" ContentType="{kind}"/>"#))
         .collect();
+    let types = types.concat();
     format!(r#"<Types xmlns="{PACKAGE}/content-types">{types}</Types>"#)
 }
 

@@ -31,6 +31,16 @@ fn breaks_tabs_and_hyphens_are_what_they_look_like() {
 }
 
 #[test]
+fn large_first_letters_and_headings_in_line_join_their_paragraph() {
+    let letter = r#"<w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr>"#.to_owned() + &r("O");
+    let heading =
+        "<w:pPr><w:rPr><w:vanish/><w:specVanish/></w:rPr></w:pPr>".to_owned() + &r("One.");
+    let framed = r#"<w:pPr><w:framePr w:w="100"/></w:pPr>"#.to_owned() + &r("Three.");
+    let body = [p(&letter), p(&r("nce.")), p(&heading), p(&r(" Two.")), p(&framed), p(&r("Four."))];
+    check(&body.concat(), &["Once.", "One. Two.", "Three.", "Four."]);
+}
+
+#[test]
 fn symbols_are_read_by_their_fonts() {
     let inner = r#"<w:r><w:sym w:font="Symbol" w:char="F061"/><w:sym w:font="Nobody" w:char="oh"/></w:r>
         <w:r><mc:AlternateContent><mc:Choice Requires="w16se"><w16se:symEx w16se:font="Segoe UI Emoji" w16se:char="1F60A"/></mc:Choice>

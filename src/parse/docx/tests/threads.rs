@@ -11,7 +11,7 @@ fn comment(id: &str, paragraph: &str, text: &str) -> String {
 }
 
 fn threads(rows: &[(&str, &str)]) -> String {
-    let rows: String = rows
+    let rows: Vec<String> = rows
         .iter()
         .map(|(id, parent)| {
             let parent = if parent.is_empty() {
@@ -22,6 +22,7 @@ fn threads(rows: &[(&str, &str)]) -> String {
             format!(r#"<w15:commentEx w15:paraId="{id}"{parent} w15:done="0"/>"#)
         })
         .collect();
+    let rows = rows.concat();
     root("x", &format!("<w15:commentsEx>{rows}</w15:commentsEx>"))
 }
 
