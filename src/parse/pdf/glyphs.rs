@@ -13,7 +13,7 @@ use hayro_interpret::{
 
 use super::{
     geometry::{Area, Turn},
-    strings,
+    shapes, strings,
 };
 
 /// The most glyphs that are read of one page: a page of a book has some thousands.
@@ -148,7 +148,8 @@ struct Collector {
 }
 
 impl Collector {
-    fn text_of(&mut self, glyph: &FontGlyph<'_>) -> String {
+    /// What a glyph says that is drawn with this transform.
+    fn text_of(&mut self, glyph: &FontGlyph<'_>, transform: Affine) -> String {
         if let Some(marked) = self.marked.iter_mut().rev().find(|marked| marked.has_actual_text) {
             return marked.actual_text.take().unwrap_or_default();
         }
@@ -158,17 +159,36 @@ impl Collector {
             None => String::new(),
         };
         // A font may say that a glyph is nothing; its code says more.
+        let code = glyph.char_code();
         if text.chars().any(|ch| ch != '\0') {
-            return strings::plain_letters(&text);
+            return match glyph {
+                // Where a font states no encoding, this code is either quote.
+                FontGlyph::Outline(outline) if text == "’" && code == 0x27 => {
+                    shapes::mark(&outline.outline(), false).unwrap_or('’').into()
+                }
+                _ => strings::plain_letters(&text),
+            };
         }
         self.n_guessed += 1;
-        strings::by_character_code(glyph.char_code())
+        let is_plain = (0x20..0x7f).contains(&code);
+        match glyph {
+            FontGlyph::Outline(outline) if !is_plain => {
+                let start = transform * Point::ZERO;
+                let opens = self.glyphs.last().is_none_or(|last| {
+                    last.text.ends_with([' ', '(', '[', '“', '‘'])
+                        || last.end.distance(start) > 0.1 * last.size
+                });
+                let mark = shapes::mark(&outline.outline(), opens);
+                mark.map_or_else(|| strings::by_character_code(code), String::from)
+            }
+            _ => strings::by_character_code(code),
+        }
     }
 
     fn add(&mut self, placed: &PositionedGlyph<'_>, transform: Affine, has_true_scale: bool) {
         let is_artifact = self.marked.iter().any(|marked| marked.is_artifact);
-        let text = self.text_of(placed);
         let transform = transform * placed.transform();
+        let text = self.text_of(placed, transform);
         let [a, b, c, d, _, _] = transform.as_coeffs();
         let (across, up) = (a.hypot(b), c.hypot(d));
         let mut width = f64::from(advance(placed).unwrap_or(500.0));

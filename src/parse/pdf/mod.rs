@@ -23,6 +23,7 @@ mod document;
 mod export;
 mod footnotes;
 mod paragraphs;
+mod shapes;
 mod strings;
 mod threads;
 #[cfg(test)]
