@@ -1,6 +1,6 @@
 //! Which words an annotation hangs on, by where it lies on the page.
 
-use std::ops::Range;
+use std::{cmp::Reverse, collections::BTreeMap, ops::Range};
 
 use super::{
     annotations::RawAnnotation,
@@ -83,11 +83,12 @@ impl Text<'_> {
                 },
             ));
         }
-        let count = |wanted: usize| hits.iter().filter(|(index, _)| *index == wanted).count();
-        let paragraph = hits
-            .iter()
-            .map(|(index, _)| *index)
-            .max_by_key(|index| (count(*index), std::cmp::Reverse(*index)))?;
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        for (index, _) in &hits {
+            *counts.entry(*index).or_default() += 1;
+        }
+        let most = counts.into_iter().max_by_key(|(index, count)| (*count, Reverse(*index)));
+        let (paragraph, _) = most?;
         let own = || hits.iter().filter(|(index, _)| *index == paragraph).map(|(_, glyph)| glyph);
         let first = own().min_by_key(|glyph| glyph.bytes.start)?;
         let last = own().max_by_key(|glyph| glyph.bytes.end)?;
@@ -132,7 +133,7 @@ impl Text<'_> {
     ) -> Vec<(f64, usize)> {
         let (x, y) = glyph.middle;
         let Some(area) = areas.iter().find(|area| area.contains(x, y)) else { return Vec::new() };
-        let size = self.lines.get(glyph.line).map_or(0.0, |line| line.size);
+        let em = self.lines.get(glyph.line).map_or(0.0, |line| line.size);
         let drawn = if side == Side::Start { area.x0 } else { area.x1 };
         let of_line = || placed.glyphs.iter().filter(|other| other.line == glyph.line);
         let is_exact = |other: &PlacedGlyph| {
@@ -146,7 +147,7 @@ impl Text<'_> {
             Side::Start => ((other.x.0 - drawn).abs(), other.bytes.start),
             Side::End => ((other.x.1 - drawn).abs(), other.bytes.end),
         });
-        edges.filter(|(distance, _)| *distance <= SLOPPY * size).collect()
+        edges.filter(|(distance, _)| *distance <= SLOPPY * em).collect()
     }
 
     /// The point of the text that a note at this place means.

@@ -37,7 +37,7 @@ pub(super) fn painted<'a>(canvas: &Canvas<'_, 'a>, annotation: &Dict<'a>) -> Vec
 fn shapes<'a>(canvas: &Canvas<'_, 'a>, annotation: &Dict<'a>) -> Option<Vec<Painted>> {
     let stream = normal_appearance(annotation)?;
     let form = stream.dict();
-    let content = stream.decoded_data().ok()?;
+    let program = stream.decoded_data().ok()?;
     let matrix = form.get::<[f64; 6]>("Matrix").map_or(Affine::IDENTITY, Affine::new);
     let bbox = form.get::<PdfRect>("BBox")?.to_kurbo();
     let rect = annotation.get::<PdfRect>("Rect")?.to_kurbo();
@@ -49,7 +49,7 @@ fn shapes<'a>(canvas: &Canvas<'_, 'a>, annotation: &Dict<'a>) -> Option<Vec<Pain
     let (cache, xref) = (canvas.cache, canvas.page.xref());
     let mut context = Context::new(transform, frame, cache, xref, canvas.settings.clone());
     let mut painter = Painter::default();
-    let operations = TypedIter::new(&content);
+    let operations = TypedIter::new(&program);
     interpret(operations, resources.as_ref().unwrap_or(page_resources), &mut context, &mut painter);
     Some(painter.painted)
 }

@@ -17,7 +17,7 @@ use super::{
 };
 
 /// The most glyphs that are read of one page: a page of a book has some thousands.
-const MAX_GLYPHS: usize = 200_000;
+const MAX_GLYPHS: usize = 50_000;
 
 /// One glyph, upright.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -213,6 +213,12 @@ fn advance(placed: &PositionedGlyph<'_>) -> Option<f32> {
     }
 }
 
+/// How long one unit to the right and one unit upwards become.
+fn scales(transform: Affine) -> (f64, f64) {
+    let [right_x, right_y, up_x, up_y, _, _] = transform.as_coeffs();
+    (right_x.hypot(right_y), up_x.hypot(up_y))
+}
+
 /// Whether the glyphs follow one another by their advances only where the scale across is
 /// taken to be the scale up: a font that stands in for one that is not embedded is stretched
 /// glyph by glyph, and its advances are those of the font that is missing.
@@ -220,10 +226,8 @@ fn is_stretched(glyphs: &[PositionedGlyph<'_>]) -> bool {
     let (mut as_drawn, mut as_tall) = (0_usize, 0_usize);
     for pair in glyphs.windows(2) {
         let [first, second] = pair else { continue };
-        let [a, b, c, d, x, y] = first.transform().as_coeffs();
-        let [.., next_x, next_y] = second.transform().as_coeffs();
-        let (across, up) = (a.hypot(b), c.hypot(d));
-        let step = (next_x - x).hypot(next_y - y);
+        let (across, up) = scales(first.transform());
+        let step = (second.transform() * Point::ZERO).distance(first.transform() * Point::ZERO);
         let width = f64::from(advance(first).unwrap_or(0.0));
         let (drawn, tall) = ((step - width * across).abs(), (step - width * up).abs());
         if drawn + 1e-6 < tall {

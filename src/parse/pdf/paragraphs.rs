@@ -129,7 +129,7 @@ fn edges(lines: &[&Line]) -> (f64, f64) {
 
 /// The leftmost place where at least a fifth of the lines begin; else where most do.
 fn most_common_start(sorted: &[f64]) -> f64 {
-    let count = |start: f64| sorted.iter().filter(|other| (*other - start).abs() < 1.5).count();
+    let count = |start: f64| count_between(sorted, start - 1.5, start + 1.5);
     let enough = sorted.len().div_ceil(5).max(2);
     let first = sorted.iter().find(|start| count(**start) >= enough);
     first.or(sorted.first()).copied().unwrap_or(0.0)
@@ -151,10 +151,15 @@ fn pitch(lines: &[Line]) -> f64 {
         .collect();
     steps.sort_by(f64::total_cmp);
     let enough = steps.len().div_ceil(10);
-    let alike =
-        |step: f64| steps.iter().filter(|other| (*other - step).abs() < 0.03 * step).count();
+    let alike = |step: f64| count_between(&steps, 0.97 * step, 1.03 * step);
     let usual = steps.iter().find(|step| **step > 0.8 * size && alike(**step) >= enough);
     usual.copied().unwrap_or(f64::INFINITY)
+}
+
+/// How many of the numbers, which are sorted, lie between the two.
+fn count_between(sorted: &[f64], low: f64, high: f64) -> usize {
+    let below = sorted.partition_point(|value| *value < low);
+    sorted.partition_point(|value| *value <= high).saturating_sub(below)
 }
 
 /// The size that most glyphs have.

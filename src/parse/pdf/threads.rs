@@ -45,12 +45,15 @@ pub(super) fn threads(annotations: Vec<RawAnnotation>) -> (Vec<Thread>, usize) {
     (kept, n_doubles)
 }
 
+/// The longest chain of answers that is followed.
+const MAX_CHAIN: usize = 50;
+
 /// The annotation that this one hangs on in the end, itself where it hangs on none, and
 /// whether they are one group all the way.
 fn root(annotations: &[RawAnnotation], index: usize) -> (usize, bool) {
     let (mut at, mut is_group) = (index, true);
-    // A chain longer than the list goes in a circle.
-    for _ in 0..annotations.len() {
+    // A longer chain goes in a circle.
+    for _ in 0..MAX_CHAIN {
         let Some(parent) = annotations.get(at).and_then(|annotation| annotation.parent.as_ref())
         else {
             return (at, is_group);
@@ -95,7 +98,8 @@ fn joined(first: RawAnnotation, second: RawAnnotation) -> RawAnnotation {
 
 fn is_double(a: &Thread, b: &Thread) -> bool {
     let (first, second) = (&a.annotation, &b.annotation);
-    first.mark == second.mark
+    first.page == second.page
+        && first.mark == second.mark
         && first.comment == second.comment
         && first.author == second.author
         && first.quads == second.quads
