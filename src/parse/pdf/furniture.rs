@@ -63,9 +63,9 @@ pub(super) fn take_off(pages: &mut [PageRows]) -> Vec<Furniture> {
             let indices = edge_rows(rows, edge);
             let is_furniture = |index: &usize| {
                 rows.rows.get(*index).is_some_and(|row| {
-                    recurs(edge, row)
-                        || row.glyphs.iter().all(|glyph| glyph.is_artifact)
-                        || stands_apart(rows, edge, *index) && counts_pages(rows, edge, row, page)
+                    let is_known = recurs(edge, row) || counts_pages(rows, edge, row, page);
+                    row.glyphs.iter().all(|glyph| glyph.is_artifact)
+                        || is_known && stands_apart(rows, edge, *index)
                 })
             };
             // From the edge inwards: what lies outside a row of the text is no text.

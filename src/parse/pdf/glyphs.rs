@@ -187,6 +187,7 @@ impl Collector {
 
     fn add(&mut self, placed: &PositionedGlyph<'_>, transform: Affine, has_true_scale: bool) {
         let is_artifact = self.marked.iter().any(|marked| marked.is_artifact);
+        let has_actual_text = self.marked.iter().any(|marked| marked.has_actual_text);
         let transform = transform * placed.transform();
         let text = self.text_of(placed, transform);
         let [a, b, c, d, _, _] = transform.as_coeffs();
@@ -196,8 +197,15 @@ impl Collector {
             width *= up / across;
         }
         let (start, end) = (transform * Point::ZERO, transform * Point::new(width, 0.0));
-        let is_finite = start.is_finite() && end.is_finite() && up.is_finite();
-        if !is_finite || text.is_empty() {
+        if !(start.is_finite() && end.is_finite() && up.is_finite()) {
+            return;
+        }
+        if text.is_empty() {
+            // What the first glyph of such a stretch says, all of them say together.
+            let stretch = self.glyphs.last_mut().filter(|_| has_actual_text);
+            if let Some(last) = stretch.filter(|last| last.end.distance(start) < last.size) {
+                last.end = end;
+            }
             return;
         }
         let turn = Turn::of(a, b);

@@ -11,6 +11,8 @@ pub(super) struct Layout {
     edges: BTreeMap<Frame, (f64, f64)>,
     /// The usual distance of baselines, in points.
     pitch: f64,
+    /// The size that most glyphs have, in points.
+    size: f64,
     /// Whether paragraphs are told by indents or gaps; else only lines that end early tell.
     has_cues: bool,
     /// Whether most of those begin with an indent.
@@ -25,7 +27,8 @@ impl Layout {
             by_frame.entry(line.frame).or_default().push(line);
         }
         let edges = by_frame.iter().map(|(frame, lines)| (*frame, edges(lines))).collect();
-        let mut layout = Self { edges, pitch: pitch(lines), ..Self::default() };
+        let mut layout =
+            Self { edges, pitch: pitch(lines), size: usual_size(lines), ..Self::default() };
         layout.judge_cues(lines);
         layout
     }
@@ -82,9 +85,11 @@ impl Layout {
         self.right(line.frame) - line.x1 < 0.6 * line.size
     }
 
+    /// Whether the lines stand farther apart than those of a paragraph of their size.
     fn has_gap(&self, line: &Line, next: &Line) -> bool {
         let step = next.y - line.y;
-        follows(line, next) && step > 1.15 * self.pitch && step - self.pitch > 0.12 * line.size
+        let pitch = self.pitch * (next.size / self.size.max(0.1)).max(1.0);
+        follows(line, next) && step > 1.15 * pitch && step - pitch > 0.12 * line.size
     }
 
     /// Finds out whether more paragraphs begin with an indent or after a gap than end early

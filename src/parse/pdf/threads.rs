@@ -36,10 +36,12 @@ pub(super) fn threads(annotations: Vec<RawAnnotation>) -> (Vec<Thread>, usize) {
     let mut kept: Vec<Thread> = Vec::new();
     let mut n_doubles = 0;
     for thread in slots.into_iter().flatten() {
-        if kept.iter().any(|other| is_double(other, &thread)) {
-            n_doubles += 1;
-        } else {
-            kept.push(thread);
+        match kept.iter_mut().find(|other| is_double(&other.annotation, &thread.annotation)) {
+            Some(other) => {
+                n_doubles += 1;
+                other.replies.extend(thread.replies);
+            }
+            None => kept.push(thread),
         }
     }
     (kept, n_doubles)
@@ -96,8 +98,7 @@ fn joined(first: RawAnnotation, second: RawAnnotation) -> RawAnnotation {
     RawAnnotation { comment, author, date, ..lead }
 }
 
-fn is_double(a: &Thread, b: &Thread) -> bool {
-    let (first, second) = (&a.annotation, &b.annotation);
+fn is_double(first: &RawAnnotation, second: &RawAnnotation) -> bool {
     first.page == second.page
         && first.mark == second.mark
         && first.comment == second.comment
@@ -105,7 +106,6 @@ fn is_double(a: &Thread, b: &Thread) -> bool {
         && first.quads == second.quads
         && first.rect == second.rect
         && first.rgb == second.rgb
-        && a.replies.len() == b.replies.len()
         && (!first.quads.is_empty() || first.rect.is_some())
 }
 
