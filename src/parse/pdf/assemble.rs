@@ -53,6 +53,7 @@ pub(super) fn paragraph(
         let runs_on = next.is_none_or(|next| {
             drops_hyphen
                 || ends_in_hyphen(text, next)
+                || hyphens.ends_in_tight_dash(text)
                 || needs_no_space(text, next)
                 || layout.is_full(line) && is_address(text) && goes_on_address(next)
         });
