@@ -1,6 +1,8 @@
 //! The glyphs of a page: what they say, and where they stand.
 
-use hayro_interpret::font::{Glyph as FontGlyph, GlyphRun, PositionedGlyph};
+use std::collections::BTreeMap;
+
+use hayro_interpret::font::{Glyph as FontGlyph, GlyphRun, OutlineGlyph, PositionedGlyph};
 use hayro_interpret::hayro_cmap::BfString;
 use hayro_interpret::hayro_syntax::object::{Dict, String as PdfString};
 use hayro_interpret::hayro_syntax::page::Page;
@@ -12,6 +14,7 @@ use hayro_interpret::{
 };
 
 use super::{
+    font,
     geometry::{Area, Turn},
     shapes, strings,
 };
@@ -143,6 +146,8 @@ struct Marked {
 struct Collector {
     glyphs: Vec<Drawn>,
     marked: Vec<Marked>,
+    /// The characters of fonts that say nothing else, by the keys of the fonts.
+    fonts: BTreeMap<u128, font::Characters>,
     n_guessed: usize,
     is_cut: bool,
 }
@@ -169,6 +174,13 @@ impl Collector {
                 _ => strings::plain_letters(&text),
             };
         }
+        let known = match glyph {
+            FontGlyph::Outline(outline) => self.by_font(outline),
+            FontGlyph::Type3(_) => None,
+        };
+        if let Some(ch) = known {
+            return strings::plain_letters(&ch.to_string());
+        }
         self.n_guessed += 1;
         let is_plain = (0x20..0x7f).contains(&code);
         match glyph {
@@ -183,6 +195,16 @@ impl Collector {
             }
             _ => strings::by_character_code(code),
         }
+    }
+
+    /// The character that the font itself has for a glyph.
+    fn by_font(&mut self, glyph: &OutlineGlyph) -> Option<char> {
+        let data = glyph.font_data()?;
+        let characters = self
+            .fonts
+            .entry(data.cache_key)
+            .or_insert_with(|| font::characters((*data.data).as_ref()));
+        characters.get(&glyph.glyph_id().to_u32()).copied()
     }
 
     fn add(&mut self, placed: &PositionedGlyph<'_>, transform: Affine, has_true_scale: bool) {

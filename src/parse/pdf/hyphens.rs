@@ -54,7 +54,8 @@ impl Hyphens {
     /// Whether the line ends in a dash that stands without spaces.
     pub(super) fn ends_in_tight_dash(&self, line: &str) -> bool {
         let before = line.strip_suffix('—');
-        self.has_tight_dashes && before.is_some_and(|before| before.ends_with(char::is_alphanumeric))
+        self.has_tight_dashes
+            && before.is_some_and(|before| before.ends_with(char::is_alphanumeric))
     }
 
     /// Whether the hyphen at the end of `line` goes when the word that follows on `next` is

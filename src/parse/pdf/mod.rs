@@ -21,6 +21,7 @@ mod lines;
 mod name_block;
 mod document;
 mod export;
+mod font;
 mod footnotes;
 mod paragraphs;
 mod shapes;
