@@ -1,6 +1,6 @@
 //! Which words an annotation hangs on, by where it lies on the page.
 
-use std::ops::Range;
+use std::{cmp::Reverse, collections::BTreeMap, ops::Range};
 
 use super::{
     annotations::RawAnnotation,
@@ -83,17 +83,71 @@ impl Text<'_> {
                 },
             ));
         }
-        let count = |wanted: usize| hits.iter().filter(|(index, _)| *index == wanted).count();
-        let paragraph = hits
-            .iter()
-            .map(|(index, _)| *index)
-            .max_by_key(|index| (count(*index), std::cmp::Reverse(*index)))?;
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        for (index, _) in &hits {
+            *counts.entry(*index).or_default() += 1;
+        }
+        let most = counts.into_iter().max_by_key(|(index, count)| (*count, Reverse(*index)));
+        let (paragraph, _) = most?;
         let own = || hits.iter().filter(|(index, _)| *index == paragraph).map(|(_, glyph)| glyph);
-        let start = own().map(|glyph| glyph.bytes.start).min()?;
-        let end = own().map(|glyph| glyph.bytes.end).max()?;
+        let first = own().min_by_key(|glyph| glyph.bytes.start)?;
+        let last = own().max_by_key(|glyph| glyph.bytes.end)?;
+        let placed = self.paragraphs.get(paragraph)?;
+        let (start, end) = self.snapped(placed, (first, last), areas);
         let is_whole = own().count() == hits.len();
         let doubt = (!is_whole).then_some(Doubt::SeveralParagraphs);
         Some(Anchored { place: Place { paragraph, bytes: start..end }, doubt })
+    }
+
+    /// Where a mark begins and ends whose outermost glyphs are these. Viewers draw marks from
+    /// edge to edge of glyphs; one that was drawn by hand begins and ends a little beside the
+    /// words that it means, and goes to the nearest edge of a word. Where it begins with a
+    /// sentence, it means the point at the end too.
+    fn snapped(
+        &self,
+        placed: &Placed,
+        (first, last): (&PlacedGlyph, &PlacedGlyph),
+        areas: &[Area],
+    ) -> (usize, usize) {
+        let starts = self.near_edges(placed, first, areas, Side::Start);
+        let nearest = |edges: &[(f64, usize)]| {
+            let nearest = edges.iter().min_by(|(a, _), (b, _)| a.total_cmp(b));
+            nearest.map(|(_, edge)| *edge)
+        };
+        let start = nearest(&starts).unwrap_or(first.bytes.start);
+        let ends = self.near_edges(placed, last, areas, Side::End);
+        let outermost = ends.iter().map(|(_, edge)| *edge).max();
+        let whole = outermost.filter(|end| placed.is_sentence(start, *end));
+        let end = whole.or(nearest(&ends)).unwrap_or(last.bytes.end);
+        if start < end { (start, end) } else { (first.bytes.start, last.bytes.end) }
+    }
+
+    /// The edges of words near to the end of a mark that was drawn by hand, each with its
+    /// distance; none where the mark ends along a glyph.
+    fn near_edges(
+        &self,
+        placed: &Placed,
+        glyph: &PlacedGlyph,
+        areas: &[Area],
+        side: Side,
+    ) -> Vec<(f64, usize)> {
+        let (x, y) = glyph.middle;
+        let Some(area) = areas.iter().find(|area| area.contains(x, y)) else { return Vec::new() };
+        let em = self.lines.get(glyph.line).map_or(0.0, |line| line.size);
+        let drawn = if side == Side::Start { area.x0 } else { area.x1 };
+        let of_line = || placed.glyphs.iter().filter(|other| other.line == glyph.line);
+        let is_exact = |other: &PlacedGlyph| {
+            (other.x.0 - drawn).abs() < EXACT || (other.x.1 - drawn).abs() < EXACT
+        };
+        if of_line().any(is_exact) {
+            return Vec::new();
+        }
+        let edges = of_line().filter(|other| placed.is_edge(other, side == Side::Start));
+        let edges = edges.map(|other| match side {
+            Side::Start => ((other.x.0 - drawn).abs(), other.bytes.start),
+            Side::End => ((other.x.1 - drawn).abs(), other.bytes.end),
+        });
+        edges.filter(|(distance, _)| *distance <= SLOPPY * em).collect()
     }
 
     /// The point of the text that a note at this place means.
@@ -143,6 +197,19 @@ impl Text<'_> {
         Some(Place { paragraph, bytes: point..point })
     }
 }
+
+/// A side of a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Start,
+    End,
+}
+
+/// A mark that ends this near to the edge of a glyph was drawn along it, in points.
+const EXACT: f64 = 0.3;
+
+/// How far beside a word a mark by hand may end, in sizes of the font.
+const SLOPPY: f64 = 0.25;
 
 /// The areas that a mark may cover, the most trustworthy first.
 fn regions(annotation: &RawAnnotation) -> Vec<Vec<Area>> {

@@ -16,7 +16,10 @@ use super::{
 use crate::parse::Mark;
 
 /// The most annotations that are read of one page.
-const MAX_ANNOTATIONS: usize = 5_000;
+const MAX_ANNOTATIONS: usize = 2_000;
+
+/// The most numbers that are read of one array.
+const MAX_NUMBERS: usize = 8 * 1_000;
 
 /// One annotation.
 #[derive(Clone, Debug, Default)]
@@ -179,7 +182,7 @@ fn string(dict: &Dict<'_>, key: &str) -> Option<String> {
 /// The numbers of an array; not finite where an item is none.
 fn numbers(dict: &Dict<'_>, key: &str) -> Vec<f64> {
     let array = dict.get::<Array<'_>>(key);
-    let items = array.iter().flat_map(Array::iter::<Object<'_>>);
+    let items = array.iter().flat_map(Array::iter::<Object<'_>>).take(MAX_NUMBERS);
     items.map(|item| item.into_number().map_or(f64::NAN, |number| number.as_f64())).collect()
 }
 

@@ -37,7 +37,7 @@ pub(super) fn painted<'a>(canvas: &Canvas<'_, 'a>, annotation: &Dict<'a>) -> Vec
 fn shapes<'a>(canvas: &Canvas<'_, 'a>, annotation: &Dict<'a>) -> Option<Vec<Painted>> {
     let stream = normal_appearance(annotation)?;
     let form = stream.dict();
-    let content = stream.decoded_data().ok()?;
+    let program = stream.decoded_data().ok()?;
     let matrix = form.get::<[f64; 6]>("Matrix").map_or(Affine::IDENTITY, Affine::new);
     let bbox = form.get::<PdfRect>("BBox")?.to_kurbo();
     let rect = annotation.get::<PdfRect>("Rect")?.to_kurbo();
@@ -49,7 +49,7 @@ fn shapes<'a>(canvas: &Canvas<'_, 'a>, annotation: &Dict<'a>) -> Option<Vec<Pain
     let (cache, xref) = (canvas.cache, canvas.page.xref());
     let mut context = Context::new(transform, frame, cache, xref, canvas.settings.clone());
     let mut painter = Painter::default();
-    let operations = TypedIter::new(&content);
+    let operations = TypedIter::new(&program);
     interpret(operations, resources.as_ref().unwrap_or(page_resources), &mut context, &mut painter);
     Some(painter.painted)
 }
@@ -101,14 +101,17 @@ struct Painter {
 impl Painter {
     fn add(&mut self, bounds: Rect, props: &DrawProps<'_>, mode: &DrawMode) {
         let Paint::Color(paint) = &props.paint else { return };
-        let half_line = match mode {
+        let line = match mode {
             DrawMode::Invisible => return,
             DrawMode::Fill(_) => 0.0,
             DrawMode::Stroke(stroke) | DrawMode::FillAndStroke(_, stroke) => {
-                f64::from(stroke.line_width) / 2.0
+                f64::from(stroke.line_width)
             }
         };
-        let bounds = props.transform.transform_rect_bbox(bounds.inflate(half_line, half_line));
+        // A stroke is wide across its way, and ends where it ends.
+        let across = if bounds.width() < line { line / 2.0 } else { 0.0 };
+        let down = if bounds.height() < line { line / 2.0 } else { 0.0 };
+        let bounds = props.transform.transform_rect_bbox(bounds.inflate(across, down));
         let [red, green, blue, alpha] = paint.to_rgba().components().map(f64::from);
         let opacity = alpha * self.groups.iter().product::<f64>();
         let area = Area { x0: bounds.x0, y0: bounds.y0, x1: bounds.x1, y1: bounds.y1 };

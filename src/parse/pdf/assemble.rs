@@ -53,8 +53,9 @@ pub(super) fn paragraph(
         let runs_on = next.is_none_or(|next| {
             drops_hyphen
                 || ends_in_hyphen(text, next)
+                || hyphens.ends_in_tight_dash(text)
                 || needs_no_space(text, next)
-                || is_address(text) && layout.is_full(line)
+                || layout.is_full(line) && is_address(text) && goes_on_address(next)
         });
         if !runs_on {
             placed.push_space();
@@ -67,6 +68,14 @@ pub(super) fn paragraph(
 fn is_address(line: &str) -> bool {
     let word = line.rsplit(' ').next().unwrap_or_default();
     word.contains("://") || word.contains("www.") || word.len() > 24 && word.contains(['/', '-'])
+}
+
+/// Whether a line may begin with the rest of an address: one in the middle of a sentence is
+/// followed by a word or a mark.
+fn goes_on_address(line: &str) -> bool {
+    let word = line.split(' ').next().unwrap_or_default();
+    let is_title = word.starts_with(char::is_uppercase) && word.chars().all(char::is_alphabetic);
+    !is_title && word.chars().all(|ch| ch.is_ascii_alphanumeric() || "-_./?=&%#~:+".contains(ch))
 }
 
 /// Whether no space stands where the line ends: between characters that need none.
@@ -88,6 +97,40 @@ impl Placed {
         let bytes = start..self.text.len();
         let (x, middle) = ((glyph.x0, glyph.x1), glyph.middle());
         self.glyphs.push(PlacedGlyph { bytes, line, x, middle });
+    }
+
+    /// Whether a word begins with the glyph, or ends with it: beside it is white space, or
+    /// nothing, or a mark beside a letter.
+    pub(super) fn is_edge(&self, glyph: &PlacedGlyph, begins: bool) -> bool {
+        let (before, from) = self.text.split_at_checked(glyph.bytes.start).unwrap_or_default();
+        let (own, after) = from.split_at_checked(glyph.bytes.len()).unwrap_or_default();
+        let (inside, outside) = if begins {
+            (own.chars().next(), before.chars().next_back())
+        } else {
+            (own.chars().next_back(), after.chars().next())
+        };
+        match (inside, outside) {
+            (Some(inside), Some(outside)) => {
+                outside.is_whitespace() || inside.is_alphanumeric() != outside.is_alphanumeric()
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether the bytes are one or more whole sentences.
+    pub(super) fn is_sentence(&self, start: usize, end: usize) -> bool {
+        const QUOTES: [char; 6] = ['"', '”', '“', '’', '\'', ')'];
+
+        let ends = |text: &str| {
+            let text = text.trim_end();
+            text.is_empty() || text.trim_end_matches(QUOTES).ends_with(['.', '?', '!'])
+        };
+        let (before, after) = (self.text.get(..start), self.text.get(end..));
+        let inside = self.text.get(start..end).unwrap_or_default();
+        before.is_some_and(ends)
+            && after.is_some_and(|after| after.is_empty() || after.starts_with(' '))
+            && !inside.is_empty()
+            && ends(inside)
     }
 
     fn push_space(&mut self) {

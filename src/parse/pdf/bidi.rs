@@ -46,26 +46,25 @@ pub(super) fn logical_order(mut glyphs: Vec<Glyph>) -> Vec<Glyph> {
     glyphs
 }
 
+/// The first of each pair of Arabic presentation forms B (isolated, final) of a letter that
+/// joins none after it.
+const TWO_FORMS: [u32; 16] = [
+    0xfe81, 0xfe83, 0xfe85, 0xfe87, 0xfe8d, 0xfe93, 0xfea9, 0xfeab, 0xfead, 0xfeaf, 0xfeed, 0xfeef,
+    0xfef5, 0xfef7, 0xfef9, 0xfefb,
+];
+
+/// Where letters with four forms (isolated, final, initial, medial) stand, and how many.
+const FOUR_FORMS: [(u32, u32); 5] =
+    [(0xfe89, 1), (0xfe8f, 1), (0xfe95, 5), (0xfeb1, 15), (0xfef1, 1)];
+
 /// How a letter is joined to others, as far as its code tells: whether to the one read before
 /// it, and whether to the one read after it.
 fn joins(glyph: &Glyph) -> Option<(bool, bool)> {
     let ch = glyph.text.chars().next()?;
     let code = u32::from(ch);
-    // Arabic presentation forms B: most letters have four forms in a row (isolated, final,
-    // initial, medial), some have two (isolated, final).
-    const TWO_FORMS: [u32; 11] =
-        [0xfe81, 0xfe83, 0xfe85, 0xfe87, 0xfe8d, 0xfe93, 0xfea9, 0xfeab, 0xfead, 0xfeaf, 0xfeed];
-    if !(0xfe80..=0xfef4).contains(&code) || code == 0xfe80 {
-        return None;
+    if let Some(first) = TWO_FORMS.iter().find(|first| (**first..**first + 2).contains(&code)) {
+        return Some((code > *first, false));
     }
-    if TWO_FORMS.iter().any(|first| (*first..first + 2).contains(&code))
-        || (0xfeef..0xfef1).contains(&code)
-    {
-        let is_final = TWO_FORMS.contains(&(code.wrapping_sub(1))) || code == 0xfef0;
-        return Some((is_final, false));
-    }
-    const FOUR_FORMS: [(u32, u32); 5] =
-        [(0xfe89, 1), (0xfe8f, 1), (0xfe95, 5), (0xfeb1, 15), (0xfef1, 1)];
     let (first, _) =
         FOUR_FORMS.into_iter().find(|(first, n)| (*first..first + 4 * n).contains(&code))?;
     match (code - first) % 4 {

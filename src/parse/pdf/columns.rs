@@ -58,6 +58,9 @@ const MIN_GUTTER: f64 = 0.9;
 /// The fewest rows a column has.
 const MIN_ROWS: usize = 5;
 
+/// How many places across the page are looked at.
+const N_BINS: usize = 400;
+
 /// The gaps between the columns of a page, from left to right: stretches of its width, away
 /// from its edges, that hardly any row crosses, with many rows on both sides.
 pub(super) fn gutters(rows: &[Row]) -> Vec<(f64, f64)> {
@@ -67,7 +70,6 @@ pub(super) fn gutters(rows: &[Row]) -> Vec<(f64, f64)> {
     if rows.len() < MIN_ROWS || !width.is_finite() || width <= 0.0 {
         return Vec::new();
     }
-    const N_BINS: usize = 400;
     let bin_width = width / N_BINS as f64;
     let mut n_crossing = [0_usize; N_BINS];
     for row in rows {

@@ -44,7 +44,7 @@ pub(super) fn read(pdf: &Pdf, options: &PdfOptions) -> Result<ParsedDocument, Pd
     let layout = Layout::of(&lines);
     let block = name_block::find(&lines, &layout);
     removed.extend(take(&mut lines, block, RemovalReason::NameBlock));
-    removed.extend(footnotes::take_off(&mut lines));
+    footnotes::take_off(&mut lines, &mut removed);
     removed.sort_by(|a, b| a.line.page.cmp(&b.line.page).then(a.line.y.total_cmp(&b.line.y)));
     let body = Body::of(lines, pages.aside, &removed, options.keep_headers);
     let mut document = ParsedDocument { warnings: pages.warnings, ..ParsedDocument::default() };

@@ -13,10 +13,20 @@ const SMALL: f64 = 0.92;
 /// Takes the notes at the foot of columns out of the lines: small print down to the end of
 /// the column whose first line begins with a mark, a number or a sign. The same mark, where it
 /// is raised in the text of the page, goes with it.
-pub(super) fn take_off(lines: &mut Vec<Line>) -> Vec<Furniture> {
+///
+/// A note that recurs on several pages is among the footers already; it becomes a note.
+pub(super) fn take_off(lines: &mut Vec<Line>, removed: &mut Vec<Furniture>) {
     let size = usual_size(lines);
     let mut is_note = vec![false; lines.len()];
     let mut marks: Vec<(usize, String)> = Vec::new();
+    for furniture in removed.iter_mut() {
+        let line = &furniture.line;
+        let is_small_footer = furniture.reason == RemovalReason::Footer && line.size < SMALL * size;
+        if let Some(mark) = mark(line).filter(|_| is_small_footer) {
+            marks.push((line.page, mark));
+            furniture.reason = RemovalReason::Footnote;
+        }
+    }
     for range in columns(lines) {
         let column = lines.get(range.clone()).unwrap_or_default();
         let n_small = column.iter().rev().take_while(|line| line.size < SMALL * size).count();
@@ -30,18 +40,16 @@ pub(super) fn take_off(lines: &mut Vec<Line>) -> Vec<Furniture> {
             *flag = true;
         }
     }
-    let mut notes = Vec::new();
     let mut kept = Vec::with_capacity(lines.len());
     for (mut line, is_note) in lines.drain(..).zip(is_note) {
         if is_note {
-            notes.push(Furniture { line, reason: RemovalReason::Footnote });
+            removed.push(Furniture { line, reason: RemovalReason::Footnote });
         } else {
             drop_marks(&mut line, &marks);
             kept.push(line);
         }
     }
     *lines = kept;
-    notes
 }
 
 /// The lines of each column of each page, as ranges.

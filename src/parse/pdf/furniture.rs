@@ -52,7 +52,10 @@ pub(super) fn take_off(pages: &mut [PageRows]) -> Vec<Furniture> {
         let places = places.get(&(edge, pattern(&text(row))));
         let alike = places.into_iter().flatten().filter(|(_, y)| (y - row.y).abs() < 4.0);
         let n_alike = alike.count();
-        n_alike >= 2 && 3 * n_alike >= n_pages
+        // Stars between parts of a text may stand at the top of pages by chance.
+        let says_something =
+            row.glyphs.iter().any(|glyph| glyph.text.chars().any(char::is_alphanumeric));
+        says_something && n_alike >= 2 && 3 * n_alike >= n_pages
     };
     let mut taken = Vec::new();
     for (page, rows) in pages.iter_mut().enumerate() {
@@ -60,9 +63,9 @@ pub(super) fn take_off(pages: &mut [PageRows]) -> Vec<Furniture> {
             let indices = edge_rows(rows, edge);
             let is_furniture = |index: &usize| {
                 rows.rows.get(*index).is_some_and(|row| {
-                    recurs(edge, row)
-                        || row.glyphs.iter().all(|glyph| glyph.is_artifact)
-                        || stands_apart(rows, edge, *index) && counts_pages(rows, edge, row, page)
+                    let is_known = recurs(edge, row) || counts_pages(rows, edge, row, page);
+                    row.glyphs.iter().all(|glyph| glyph.is_artifact)
+                        || is_known && stands_apart(rows, edge, *index)
                 })
             };
             // From the edge inwards: what lies outside a row of the text is no text.
@@ -140,8 +143,15 @@ fn pattern(text: &str) -> String {
 fn is_page_number(text: &str) -> bool {
     let pattern = pattern(text);
     let bare: String = pattern.chars().filter(|ch| !" -–—|/.[]()".contains(*ch)).collect();
-    let is_roman = text.trim().chars().all(|ch| "ivxlcIVXLC".contains(ch)) && text.len() <= 6;
+    let is_roman = text.len() <= 4 && text.chars().all(|ch| "ivx".contains(ch));
     matches!(bare.as_str(), "#" | "##" | "page#" | "page#of#" | "#of#" | "p#" | "pg#") || is_roman
+}
+
+/// The first number in the text.
+fn first_number(text: &str) -> Option<usize> {
+    let digits = text.trim_start_matches(|ch: char| !ch.is_ascii_digit());
+    let end = digits.find(|ch: char| !ch.is_ascii_digit()).unwrap_or(digits.len());
+    digits.get(..end)?.parse().ok()
 }
 
 /// Whether a row that was seen once counts pages: a page number, or a name at the right with
@@ -149,7 +159,8 @@ fn is_page_number(text: &str) -> bool {
 fn counts_pages(page: &PageRows, edge: Edge, row: &Row, index: usize) -> bool {
     let text = text(row);
     if is_page_number(&text) {
-        return true;
+        // At the top a number may be a title: a year, a chapter.
+        return edge == Edge::Foot || first_number(&text) == Some(index + 1);
     }
     let words: Vec<&str> = text.split_whitespace().collect();
     let [names @ .., number] = words.as_slice() else { return false };

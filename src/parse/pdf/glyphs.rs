@@ -1,6 +1,8 @@
 //! The glyphs of a page: what they say, and where they stand.
 
-use hayro_interpret::font::{Glyph as FontGlyph, GlyphRun, PositionedGlyph};
+use std::collections::BTreeMap;
+
+use hayro_interpret::font::{Glyph as FontGlyph, GlyphRun, OutlineGlyph, PositionedGlyph};
 use hayro_interpret::hayro_cmap::BfString;
 use hayro_interpret::hayro_syntax::object::{Dict, String as PdfString};
 use hayro_interpret::hayro_syntax::page::Page;
@@ -12,12 +14,13 @@ use hayro_interpret::{
 };
 
 use super::{
+    font,
     geometry::{Area, Turn},
-    strings,
+    shapes, strings,
 };
 
 /// The most glyphs that are read of one page: a page of a book has some thousands.
-const MAX_GLYPHS: usize = 200_000;
+const MAX_GLYPHS: usize = 50_000;
 
 /// One glyph, upright.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -143,12 +146,15 @@ struct Marked {
 struct Collector {
     glyphs: Vec<Drawn>,
     marked: Vec<Marked>,
+    /// The characters of fonts that say nothing else, by the keys of the fonts.
+    fonts: BTreeMap<u128, font::Characters>,
     n_guessed: usize,
     is_cut: bool,
 }
 
 impl Collector {
-    fn text_of(&mut self, glyph: &FontGlyph<'_>) -> String {
+    /// What a glyph says that is drawn with this transform.
+    fn text_of(&mut self, glyph: &FontGlyph<'_>, transform: Affine) -> String {
         if let Some(marked) = self.marked.iter_mut().rev().find(|marked| marked.has_actual_text) {
             return marked.actual_text.take().unwrap_or_default();
         }
@@ -158,17 +164,54 @@ impl Collector {
             None => String::new(),
         };
         // A font may say that a glyph is nothing; its code says more.
+        let code = glyph.char_code();
         if text.chars().any(|ch| ch != '\0') {
-            return strings::plain_letters(&text);
+            return match glyph {
+                // Where a font states no encoding, this code is either quote.
+                FontGlyph::Outline(outline) if text == "’" && code == 0x27 => {
+                    shapes::mark(&outline.outline(), false).unwrap_or('’').into()
+                }
+                _ => strings::plain_letters(&text),
+            };
+        }
+        let known = match glyph {
+            FontGlyph::Outline(outline) => self.by_font(outline),
+            FontGlyph::Type3(_) => None,
+        };
+        if let Some(ch) = known {
+            return strings::plain_letters(&ch.to_string());
         }
         self.n_guessed += 1;
-        strings::by_character_code(glyph.char_code())
+        let is_plain = (0x20..0x7f).contains(&code);
+        match glyph {
+            FontGlyph::Outline(outline) if !is_plain => {
+                let start = transform * Point::ZERO;
+                let opens = self.glyphs.last().is_none_or(|last| {
+                    last.text.ends_with([' ', '(', '[', '“', '‘'])
+                        || last.end.distance(start) > 0.1 * last.size
+                });
+                let mark = shapes::mark(&outline.outline(), opens);
+                mark.map_or_else(|| strings::by_character_code(code), String::from)
+            }
+            _ => strings::by_character_code(code),
+        }
+    }
+
+    /// The character that the font itself has for a glyph.
+    fn by_font(&mut self, glyph: &OutlineGlyph) -> Option<char> {
+        let data = glyph.font_data()?;
+        let characters = self
+            .fonts
+            .entry(data.cache_key)
+            .or_insert_with(|| font::characters((*data.data).as_ref()));
+        characters.get(&glyph.glyph_id().to_u32()).copied()
     }
 
     fn add(&mut self, placed: &PositionedGlyph<'_>, transform: Affine, has_true_scale: bool) {
         let is_artifact = self.marked.iter().any(|marked| marked.is_artifact);
-        let text = self.text_of(placed);
+        let has_actual_text = self.marked.iter().any(|marked| marked.has_actual_text);
         let transform = transform * placed.transform();
+        let text = self.text_of(placed, transform);
         let [a, b, c, d, _, _] = transform.as_coeffs();
         let (across, up) = (a.hypot(b), c.hypot(d));
         let mut width = f64::from(advance(placed).unwrap_or(500.0));
@@ -176,8 +219,15 @@ impl Collector {
             width *= up / across;
         }
         let (start, end) = (transform * Point::ZERO, transform * Point::new(width, 0.0));
-        let is_finite = start.is_finite() && end.is_finite() && up.is_finite();
-        if !is_finite || text.is_empty() {
+        if !(start.is_finite() && end.is_finite() && up.is_finite()) {
+            return;
+        }
+        if text.is_empty() {
+            // What the first glyph of such a stretch says, all of them say together.
+            let stretch = self.glyphs.last_mut().filter(|_| has_actual_text);
+            if let Some(last) = stretch.filter(|last| last.end.distance(start) < last.size) {
+                last.end = end;
+            }
             return;
         }
         let turn = Turn::of(a, b);
@@ -193,6 +243,12 @@ fn advance(placed: &PositionedGlyph<'_>) -> Option<f32> {
     }
 }
 
+/// How long one unit to the right and one unit upwards become.
+fn scales(transform: Affine) -> (f64, f64) {
+    let [right_x, right_y, up_x, up_y, _, _] = transform.as_coeffs();
+    (right_x.hypot(right_y), up_x.hypot(up_y))
+}
+
 /// Whether the glyphs follow one another by their advances only where the scale across is
 /// taken to be the scale up: a font that stands in for one that is not embedded is stretched
 /// glyph by glyph, and its advances are those of the font that is missing.
@@ -200,10 +256,8 @@ fn is_stretched(glyphs: &[PositionedGlyph<'_>]) -> bool {
     let (mut as_drawn, mut as_tall) = (0_usize, 0_usize);
     for pair in glyphs.windows(2) {
         let [first, second] = pair else { continue };
-        let [a, b, c, d, x, y] = first.transform().as_coeffs();
-        let [.., next_x, next_y] = second.transform().as_coeffs();
-        let (across, up) = (a.hypot(b), c.hypot(d));
-        let step = (next_x - x).hypot(next_y - y);
+        let (across, up) = scales(first.transform());
+        let step = (second.transform() * Point::ZERO).distance(first.transform() * Point::ZERO);
         let width = f64::from(advance(first).unwrap_or(0.0));
         let (drawn, tall) = ((step - width * across).abs(), (step - width * up).abs());
         if drawn + 1e-6 < tall {

@@ -11,6 +11,8 @@ pub(super) struct Hyphens {
     words: BTreeSet<String>,
     /// Whether the document breaks words at the ends of lines.
     breaks_words: bool,
+    /// Whether dashes mostly stand without spaces, as in `this—that`.
+    has_tight_dashes: bool,
 }
 
 impl Hyphens {
@@ -31,7 +33,9 @@ impl Hyphens {
                 }
             }
         }
-        let mut hyphens = Self { words, breaks_words: false };
+        let (n_tight, n_loose) = dashes(&texts);
+        let has_tight_dashes = n_tight > n_loose;
+        let mut hyphens = Self { words, has_tight_dashes, breaks_words: false };
         let pairs = texts.windows(2).filter_map(|pair| match pair {
             [line, next] => parts(line, next),
             _ => None,
@@ -45,6 +49,13 @@ impl Hyphens {
         // chance; many more than these were put there by the typesetter.
         hyphens.breaks_words = n_known >= 2 || n_breaks >= 3 && n_breaks > n_inside;
         hyphens
+    }
+
+    /// Whether the line ends in a dash that stands without spaces.
+    pub(super) fn ends_in_tight_dash(&self, line: &str) -> bool {
+        let before = line.strip_suffix('—');
+        self.has_tight_dashes
+            && before.is_some_and(|before| before.ends_with(char::is_alphanumeric))
     }
 
     /// Whether the hyphen at the end of `line` goes when the word that follows on `next` is
@@ -61,6 +72,22 @@ impl Hyphens {
         }
         self.breaks_words && !(is_known(&first) && is_known(&second))
     }
+}
+
+/// How many dashes behind a word are followed by a letter, and how many by a space.
+fn dashes(texts: &[String]) -> (usize, usize) {
+    let (mut n_tight, mut n_loose) = (0_usize, 0_usize);
+    for text in texts {
+        let mut before = None;
+        for (ch, after) in text.chars().zip(text.chars().skip(1)) {
+            if ch == '—' && before.is_some_and(char::is_alphanumeric) {
+                n_tight += usize::from(after.is_alphanumeric());
+                n_loose += usize::from(after == ' ');
+            }
+            before = Some(ch);
+        }
+    }
+    (n_tight, n_loose)
 }
 
 /// The hyphens that end a line.
@@ -121,6 +148,13 @@ mod tests {
     fn a_document_that_breaks_words_has_its_words_joined() {
         let hyphens = hyphens(&["of exam-", "ple and con-", "tent and other-", "wise and yes"]);
         assert!(hyphens.falls_away("of con-", "tent"));
+    }
+
+    #[test]
+    fn dashes_stand_as_they_do_elsewhere() {
+        assert!(hyphens(&["this—that and so—", "it goes"]).ends_in_tight_dash("and so—"));
+        assert!(!hyphens(&["this— that and so—", "it goes"]).ends_in_tight_dash("and so—"));
+        assert!(!hyphens(&["this—that and so —", "it goes"]).ends_in_tight_dash("and so —"));
     }
 
     #[test]

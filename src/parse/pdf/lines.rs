@@ -22,9 +22,9 @@ impl Row {
         let start = glyphs.iter().position(|glyph| !glyph.is_space())?;
         glyphs.truncate(end);
         glyphs.drain(..start);
-        let size = usual(glyphs.iter().map(|glyph| glyph.size));
+        let size = usual(glyphs.iter().map(|glyph| glyph.size).take(ENOUGH));
         let of_size = glyphs.iter().filter(|glyph| near(glyph.size, size));
-        let y = usual(of_size.map(|glyph| glyph.y));
+        let y = usual(of_size.map(|glyph| glyph.y).take(ENOUGH));
         Some(Self { y, size, glyphs })
     }
 
@@ -50,6 +50,9 @@ impl Row {
         stretches
     }
 }
+
+/// As many glyphs tell what most of a row is like.
+const ENOUGH: usize = 500;
 
 /// The value that most of them have, of several the first; zero where there is none.
 fn usual(values: impl Iterator<Item = f64>) -> f64 {
@@ -152,7 +155,8 @@ fn is_raised(
 ) -> bool {
     let (Some(own), Some(home)) = (shapes.get(index), shapes.get(other)) else { return false };
     let is_small = own.size < 0.85 * home.size;
-    if !is_small || (own.y - home.y).abs() > 0.6 * home.size {
+    // No mark is that long; the check below compares each with each.
+    if !is_small || cluster.len() > 100 || (own.y - home.y).abs() > 0.6 * home.size {
         return false;
     }
     let mut ink = cluster.iter().filter(|glyph| !glyph.is_space());

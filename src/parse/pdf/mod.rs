@@ -1,10 +1,10 @@
 //! Annotated PDF files.
 //!
-//! The glyphs of a page are collected with their positions ([`glyphs`]), joined to rows and
-//! lines ([`lines`], [`columns`]), freed of what recurs at the edges of pages ([`furniture`],
-//! [`name_block`]) and joined to paragraphs by what the eye goes by ([`paragraphs`]).
+//! The glyphs of a page are collected with their positions (`glyphs`), joined to rows and
+//! lines (`lines`, `columns`), freed of what recurs at the edges of pages (`furniture`,
+//! `name_block`) and joined to paragraphs by what the eye goes by (`paragraphs`).
 //! Annotations are anchored by geometry alone: they hang on the glyphs whose middles they
-//! cover ([`anchor`]).
+//! cover (`anchor`).
 
 mod anchor;
 mod annotations;
@@ -21,8 +21,10 @@ mod lines;
 mod name_block;
 mod document;
 mod export;
+mod font;
 mod footnotes;
 mod paragraphs;
+mod shapes;
 mod strings;
 mod threads;
 #[cfg(test)]

@@ -124,7 +124,7 @@ fn is_course(words: &[&str]) -> bool {
 fn is_name(words: &[&str]) -> bool {
     let is_part = |word: &&str| {
         word.chars().next().is_some_and(char::is_uppercase)
-            && word.chars().all(|ch| ch.is_alphabetic() || "'’-.".contains(ch))
+            && word.chars().all(|ch| ch.is_alphabetic() || "'’-.\u{fffd}".contains(ch))
     };
     (2..=4).contains(&words.len()) && words.iter().all(is_part)
 }

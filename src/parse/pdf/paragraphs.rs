@@ -11,6 +11,8 @@ pub(super) struct Layout {
     edges: BTreeMap<Frame, (f64, f64)>,
     /// The usual distance of baselines, in points.
     pitch: f64,
+    /// The size that most glyphs have, in points.
+    size: f64,
     /// Whether paragraphs are told by indents or gaps; else only lines that end early tell.
     has_cues: bool,
     /// Whether most of those begin with an indent.
@@ -25,7 +27,8 @@ impl Layout {
             by_frame.entry(line.frame).or_default().push(line);
         }
         let edges = by_frame.iter().map(|(frame, lines)| (*frame, edges(lines))).collect();
-        let mut layout = Self { edges, pitch: pitch(lines), ..Self::default() };
+        let mut layout =
+            Self { edges, pitch: pitch(lines), size: usual_size(lines), ..Self::default() };
         layout.judge_cues(lines);
         layout
     }
@@ -82,9 +85,11 @@ impl Layout {
         self.right(line.frame) - line.x1 < 0.6 * line.size
     }
 
+    /// Whether the lines stand farther apart than those of a paragraph of their size.
     fn has_gap(&self, line: &Line, next: &Line) -> bool {
         let step = next.y - line.y;
-        follows(line, next) && step > 1.15 * self.pitch && step - self.pitch > 0.12 * line.size
+        let pitch = self.pitch * (next.size / self.size.max(0.1)).max(1.0);
+        follows(line, next) && step > 1.15 * pitch && step - pitch > 0.12 * line.size
     }
 
     /// Finds out whether more paragraphs begin with an indent or after a gap than end early
@@ -129,7 +134,7 @@ fn edges(lines: &[&Line]) -> (f64, f64) {
 
 /// The leftmost place where at least a fifth of the lines begin; else where most do.
 fn most_common_start(sorted: &[f64]) -> f64 {
-    let count = |start: f64| sorted.iter().filter(|other| (*other - start).abs() < 1.5).count();
+    let count = |start: f64| count_between(sorted, start - 1.5, start + 1.5);
     let enough = sorted.len().div_ceil(5).max(2);
     let first = sorted.iter().find(|start| count(**start) >= enough);
     first.or(sorted.first()).copied().unwrap_or(0.0)
@@ -151,10 +156,15 @@ fn pitch(lines: &[Line]) -> f64 {
         .collect();
     steps.sort_by(f64::total_cmp);
     let enough = steps.len().div_ceil(10);
-    let alike =
-        |step: f64| steps.iter().filter(|other| (*other - step).abs() < 0.03 * step).count();
+    let alike = |step: f64| count_between(&steps, 0.97 * step, 1.03 * step);
     let usual = steps.iter().find(|step| **step > 0.8 * size && alike(**step) >= enough);
     usual.copied().unwrap_or(f64::INFINITY)
+}
+
+/// How many of the numbers, which are sorted, lie between the two.
+fn count_between(sorted: &[f64], low: f64, high: f64) -> usize {
+    let below = sorted.partition_point(|value| *value < low);
+    sorted.partition_point(|value| *value <= high).saturating_sub(below)
 }
 
 /// The size that most glyphs have.

@@ -36,21 +36,26 @@ pub(super) fn threads(annotations: Vec<RawAnnotation>) -> (Vec<Thread>, usize) {
     let mut kept: Vec<Thread> = Vec::new();
     let mut n_doubles = 0;
     for thread in slots.into_iter().flatten() {
-        if kept.iter().any(|other| is_double(other, &thread)) {
-            n_doubles += 1;
-        } else {
-            kept.push(thread);
+        match kept.iter_mut().find(|other| is_double(&other.annotation, &thread.annotation)) {
+            Some(other) => {
+                n_doubles += 1;
+                other.replies.extend(thread.replies);
+            }
+            None => kept.push(thread),
         }
     }
     (kept, n_doubles)
 }
 
+/// The longest chain of answers that is followed.
+const MAX_CHAIN: usize = 50;
+
 /// The annotation that this one hangs on in the end, itself where it hangs on none, and
 /// whether they are one group all the way.
 fn root(annotations: &[RawAnnotation], index: usize) -> (usize, bool) {
     let (mut at, mut is_group) = (index, true);
-    // A chain longer than the list goes in a circle.
-    for _ in 0..annotations.len() {
+    // A longer chain goes in a circle.
+    for _ in 0..MAX_CHAIN {
         let Some(parent) = annotations.get(at).and_then(|annotation| annotation.parent.as_ref())
         else {
             return (at, is_group);
@@ -93,15 +98,14 @@ fn joined(first: RawAnnotation, second: RawAnnotation) -> RawAnnotation {
     RawAnnotation { comment, author, date, ..lead }
 }
 
-fn is_double(a: &Thread, b: &Thread) -> bool {
-    let (first, second) = (&a.annotation, &b.annotation);
-    first.mark == second.mark
+fn is_double(first: &RawAnnotation, second: &RawAnnotation) -> bool {
+    first.page == second.page
+        && first.mark == second.mark
         && first.comment == second.comment
         && first.author == second.author
         && first.quads == second.quads
         && first.rect == second.rect
         && first.rgb == second.rgb
-        && a.replies.len() == b.replies.len()
         && (!first.quads.is_empty() || first.rect.is_some())
 }
 
