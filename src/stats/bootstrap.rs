@@ -25,6 +25,16 @@ impl Default for Draws {
     }
 }
 
+impl Draws {
+    /// What one draw hangs on: a stream of its own of the seed, so that the number of
+    /// threads changes nothing.
+    pub(super) fn stream(self, draw: usize) -> ChaCha8Rng {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(draw as u64);
+        rng
+    }
+}
+
 /// What a figure lies between.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -101,12 +111,10 @@ fn redraw<T: Clone + Sync, G: Ord>(
     if groups.len() < 2 || draws.n == 0 {
         return None;
     }
-    let seeded = ChaCha8Rng::seed_from_u64(draws.seed);
     let values: Vec<f64> = (0..draws.n)
         .into_par_iter()
         .filter_map(|draw| {
-            let mut rng = seeded.clone();
-            rng.set_stream(draw as u64);
+            let mut rng = draws.stream(draw);
             let mut sample = Vec::with_capacity(items.len());
             for _ in 0..groups.len() {
                 sample.extend_from_slice(&groups[rng.random_range(0..groups.len())]);
@@ -117,7 +125,7 @@ fn redraw<T: Clone + Sync, G: Ord>(
     (draws.n * 9 <= values.len() * 10).then_some(values)
 }
 
-pub(super) fn interval(mut values: Vec<f64>, level: f64) -> Option<Interval> {
+fn interval(mut values: Vec<f64>, level: f64) -> Option<Interval> {
     values.sort_by(f64::total_cmp);
     let outside = (1.0 - level) / 2.0;
     Some(Interval { low: quantile(&values, outside)?, high: quantile(&values, 1.0 - outside)? })

@@ -1,24 +1,33 @@
 //! The normal distribution.
 
-/// The probability that a standard normal variable is at most `z`: half of erfc(-z/√2), by
-/// the series of erf near zero and the continued fraction of erfc farther out (Abramowitz &
-/// Stegun 1964, 7.1.6 and 7.1.14). Good to about 14 digits, in the lower tail too.
+use std::f64::consts::TAU;
+
+/// From here on the continued fraction of the tail is taken.
+const TAIL: f64 = 2.5;
+
+/// The probability that a standard normal variable is at most `z`: near the middle by the
+/// power series of the integral over the density, further out by Laplace's continued
+/// fraction of the tail (Abramowitz and Stegun 1964, 26.2.11 and 26.2.14). Good to about
+/// 15 digits, and to about 13 digits of itself far below zero. Not a number only of what
+/// is none.
 pub fn normal_cdf(z: f64) -> f64 {
     if z.is_nan() {
-        return f64::NAN;
+        return z;
     }
-    let x = z.abs() / std::f64::consts::SQRT_2;
-    let tail = if x < 2.0 { 0.5 - 0.5 * erf(x) } else { 0.5 * erfc(x) };
+    if z.abs() < TAIL {
+        return 0.5 + density(z) * series(z);
+    }
+    let tail = tail(z.abs());
     if z < 0.0 { tail } else { 1.0 - tail }
 }
 
-/// The z that a standard normal variable stays below with `probability`, found by halving an
-/// interval. `None` unless it lies between zero and one, both left out.
+/// What a standard normal variable stays below with `probability`, found by halving an
+/// interval. `None` unless that lies between zero and one, both left out.
 pub fn normal_quantile(probability: f64) -> Option<f64> {
     if !(0.0 < probability && probability < 1.0) {
         return None;
     }
-    // In the upper half one less the probability has more digits.
+    // Below the middle no digit of the probability is lost.
     if 0.5 < probability {
         return normal_quantile(1.0 - probability).map(|z| -z);
     }
@@ -26,7 +35,7 @@ pub fn normal_quantile(probability: f64) -> Option<f64> {
     loop {
         let middle = f64::midpoint(low, high);
         if middle <= low || high <= middle {
-            return Some(middle);
+            return Some(high);
         }
         if normal_cdf(middle) < probability {
             low = middle;
@@ -36,28 +45,27 @@ pub fn normal_quantile(probability: f64) -> Option<f64> {
     }
 }
 
-/// erf by its series, for x below 2.
-fn erf(x: f64) -> f64 {
-    let mut term = x;
-    let mut sum = x;
-    for n in 1..200 {
-        let n = f64::from(n);
-        term *= 2.0 * x * x / (2.0 * n + 1.0);
-        sum += term;
-        if term < 1e-18 * sum {
-            break;
-        }
-    }
-    2.0 / std::f64::consts::PI.sqrt() * (-x * x).exp() * sum
+fn density(z: f64) -> f64 {
+    (-0.5 * z * z).exp() / TAU.sqrt()
 }
 
-/// erfc by its continued fraction, for x from 2 on.
-fn erfc(x: f64) -> f64 {
-    let mut fraction = x;
-    for n in (1..200).rev() {
-        fraction = x + f64::from(n) / 2.0 / fraction;
+/// z + z³/3 + z⁵/(3·5) + …
+fn series(z: f64) -> f64 {
+    let (mut sum, mut term, mut odd) = (z, z, 1.0);
+    while f64::EPSILON * 1e-2 * sum.abs() < term.abs() {
+        odd += 2.0;
+        term *= z * z / odd;
+        sum += term;
     }
-    (-x * x).exp() / (std::f64::consts::PI.sqrt() * fraction)
+    sum
+}
+
+/// The probability above z: φ(z)/(z + 1/(z + 2/(z + …))), from its far end on.
+fn tail(z: f64) -> f64 {
+    if z.is_infinite() {
+        return 0.0;
+    }
+    density(z) / (1..=200_u8).rev().fold(z, |below, step| z + f64::from(step) / below)
 }
 
 #[cfg(test)]
@@ -65,15 +73,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quantile_is_where_the_distribution_says() {
-        for probability in [1e-12, 0.001, 0.025, 0.3, 0.5, 0.84, 0.975] {
-            let z = normal_quantile(probability).unwrap();
-            assert!((normal_cdf(z) / probability - 1.0).abs() < 1e-12, "{probability}");
+    fn series_and_fraction_meet() {
+        let by_series = 0.5 - density(TAIL) * series(TAIL);
+        assert!((by_series - tail(TAIL)).abs() < 1e-16, "{by_series} {}", tail(TAIL));
+    }
+
+    #[test]
+    fn both_sides_mirror_and_the_ends_are_none() {
+        for z in [0.0, 0.3, 1.0, 2.4, 2.6, 5.0, f64::INFINITY] {
+            assert!((normal_cdf(z) + normal_cdf(-z) - 1.0).abs() < 1e-15);
         }
-        assert!((normal_quantile(0.975).unwrap() - 1.959_963_984_540_054).abs() < 1e-12);
-        assert_eq!((normal_quantile(0.0), normal_quantile(1.0)), (None, None));
-        // The two ways meet.
-        let [below, above] = [1.999_999_9, 2.000_000_1].map(|x| normal_cdf(-x * 2.0_f64.sqrt()));
-        assert!((below / above - 1.0).abs() < 1e-5);
+        assert!(normal_quantile(0.5).unwrap().abs() < 1e-15);
+        for none in [0.0, 1.0, -0.1, f64::NAN] {
+            assert_eq!(normal_quantile(none), None);
+        }
+        assert!(normal_cdf(f64::NAN).is_nan());
     }
 }

@@ -1,163 +1,221 @@
-//! The randomisation test of two systems over clusters.
+//! A test of two systems by swapping what they did on whole clusters.
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::RngExt;
 use rayon::prelude::*;
-use serde::Serialize;
 
-use super::{ClusterSums, Draws, clustered::assert_same_clusters};
+use super::clusters::{ClusterSums, total};
+use super::{Draws, assert_paired};
 
-/// Whether two ratios differ by more than it would were it chance which system gave which
-/// answers to a cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// Up to how many clusters that differ every assignment is counted.
+const MOST_ENUMERATED: usize = 20;
+
+/// Differences that lie closer than this to each other, as a share of the ratios, tie: so
+/// far at most are sums in another order apart.
+const TIE: f64 = 1e-11;
+
+/// What swapping says of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RandomisationTest {
     /// The second ratio less the first.
     pub difference: f64,
-    /// Two-sided: the share of assignments with a difference at least as far from zero. Of
-    /// drawn ones, (hits + 1) / (n + 1).
+    /// Two-sided: the share of assignments with a difference at least as large.
     pub p_value: f64,
-    /// The assignments that were looked at.
+    /// How many assignments were counted.
     pub n_assignments: u64,
-    /// Whether those are all.
+    /// Whether these are all that there are.
     pub is_exact: bool,
 }
 
-/// The clusters up to which all assignments are looked at.
-const MOST_EXACT: usize = 20;
-
-/// Swaps what the two systems have in whole clusters (Fisher 1935; over clusters, Noreen
-/// 1989): all ways to swap where at most 20 clusters differ between the two, else as many as
-/// are drawn. Clusters that do not differ need no swap. `None` where a ratio has no value or
-/// nothing is drawn.
+/// The paired randomisation test of two ratios (Fisher 1935; Noreen 1989, with the p-value
+/// of sampled assignments after Phipson and Smyth 2010): were the systems alike, the sums
+/// of either might as well have been the other's, cluster by cluster. The clusters stand
+/// in the same order on both sides.
+///
+/// Where at most twenty clusters have sums that differ between the systems, all 2^k
+/// assignments of those are counted; else `draws.n` are sampled, and the one seen counts
+/// with them: (hits+1)/(n+1). An assignment that leaves one system nothing below the line
+/// counts as at least as large. `draws.level` is not asked.
+///
+/// `None` of fewer than two clusters, unless both ΣD are above zero and all is finite, and
+/// of no draws where they are needed.
+///
+/// # Panics
+///
+/// If there are not as many clusters on either side.
 pub fn randomisation_test(
     first: &[ClusterSums],
     second: &[ClusterSums],
     draws: Draws,
 ) -> Option<RandomisationTest> {
-    assert_same_clusters(first, second);
-    let start = Totals { first: first.iter().copied().sum(), second: second.iter().copied().sum() };
-    let difference = start.difference()?;
-    let pairs: Vec<(ClusterSums, ClusterSums)> = first
-        .iter()
-        .copied()
-        .zip(second.iter().copied())
-        .filter(|(first, second)| first != second)
-        .collect();
-    // Assignments that come to the same difference must be taken as equal, whatever the
-    // order of their sums.
-    let least = difference.abs() * (1.0 - 1e-9) - 1e-12;
-    let is_hit = |totals: &Totals| totals.difference().is_some_and(|other| least <= other.abs());
-    if pairs.len() <= MOST_EXACT {
-        let n_assignments = 1_u64 << pairs.len();
-        let hits = exact_hits(&pairs, start, is_hit);
-        let p_value = hits as f64 / n_assignments as f64;
-        return Some(RandomisationTest { difference, p_value, n_assignments, is_exact: true });
-    }
-    if draws.n == 0 {
+    assert_paired(first, second);
+    let test = Swapping::new(first, second)?;
+    let n_differing = test.moves.len();
+    let (p_value, n_assignments, is_exact) = if n_differing <= MOST_ENUMERATED {
+        (test.exact_share(), 1 << n_differing, true)
+    } else if 0 < draws.n {
+        (test.sampled_share(draws), draws.n as u64, false)
+    } else {
         return None;
-    }
-    let seeded = ChaCha8Rng::seed_from_u64(draws.seed);
-    let hits = (0..draws.n)
-        .into_par_iter()
-        .filter(|&draw| {
-            let mut rng = seeded.clone();
-            rng.set_stream(draw as u64);
-            let mut totals = start;
-            for pair in &pairs {
-                if rng.random::<bool>() {
-                    totals.swap(*pair, 1.0);
-                }
-            }
-            is_hit(&totals)
-        })
-        .count();
-    let p_value = (hits as f64 + 1.0) / (draws.n as f64 + 1.0);
-    let n_assignments = draws.n as u64;
-    Some(RandomisationTest { difference, p_value, n_assignments, is_exact: false })
+    };
+    Some(RandomisationTest { difference: test.difference, p_value, n_assignments, is_exact })
 }
 
-/// Hits among all assignments. Half of them mirror the other half, so one cluster stays.
-fn exact_hits(
-    pairs: &[(ClusterSums, ClusterSums)],
-    start: Totals,
-    is_hit: impl Fn(&Totals) -> bool,
-) -> u64 {
-    let Some((_, free)) = pairs.split_first() else { return u64::from(is_hit(&start)) };
-    let mut totals = start;
-    let mut is_swapped = vec![false; free.len()];
-    let mut hits = u64::from(is_hit(&totals));
-    // In the order of a Gray code each assignment differs from the one before in one swap.
-    for step in 1_u64..1 << free.len() {
-        let place = step.trailing_zeros() as usize;
-        totals.swap(free[place], if is_swapped[place] { -1.0 } else { 1.0 });
-        is_swapped[place] = !is_swapped[place];
-        hits += u64::from(is_hit(&totals));
-    }
-    2 * hits
-}
-
-/// The sums of both systems.
-#[derive(Clone, Copy)]
-struct Totals {
+/// The sums of both systems, and what swapping a cluster moves from the second to the first.
+struct Swapping {
     first: ClusterSums,
     second: ClusterSums,
+    moves: Vec<ClusterSums>,
+    difference: f64,
+    least: f64,
+    nothing: f64,
 }
 
-impl Totals {
-    fn difference(&self) -> Option<f64> {
-        Some(self.second.ratio()? - self.first.ratio()?)
+impl Swapping {
+    fn new(first: &[ClusterSums], second: &[ClusterSums]) -> Option<Self> {
+        let moves = first.iter().zip(second).filter(|(first, second)| first != second);
+        let moves = moves.map(|(first, second)| ClusterSums {
+            above: second.above - first.above,
+            below: second.below - first.below,
+        });
+        let moves = moves.collect();
+        let ((first, first_ratio), (second, second_ratio)) = (total(first)?, total(second)?);
+        let difference = second_ratio - first_ratio;
+        let least = difference.abs() - TIE * first_ratio.abs().max(second_ratio.abs());
+        let nothing = TIE * first.below.max(second.below);
+        difference.is_finite().then_some(Self { first, second, moves, difference, least, nothing })
     }
 
-    /// Swaps a cluster, or with a sign of -1 swaps it back.
-    fn swap(&mut self, (first, second): (ClusterSums, ClusterSums), sign: f64) {
-        let above = sign * (second.above - first.above);
-        let below = sign * (second.below - first.below);
-        self.first.above += above;
-        self.first.below += below;
-        self.second.above -= above;
-        self.second.below -= below;
+    /// Whether the difference is at least as large after `moved` has been swapped.
+    fn is_hit(&self, moved: ClusterSums) -> bool {
+        let (first, second) = (self.first.below + moved.below, self.second.below - moved.below);
+        if first <= self.nothing || second <= self.nothing {
+            return true;
+        }
+        let ratio_of_first = (self.first.above + moved.above) / first;
+        let ratio_of_second = (self.second.above - moved.above) / second;
+        self.least <= (ratio_of_second - ratio_of_first).abs()
     }
+
+    fn exact_share(&self) -> f64 {
+        // Swapping all others instead turns the sign of the difference and nothing else.
+        let Some((_, moves)) = self.moves.split_last() else {
+            return 1.0;
+        };
+        let (one, other) = moves.split_at(moves.len() / 2);
+        let (one, other) = (subset_sums(one), subset_sums(other));
+        let hits_with =
+            |&one: &ClusterSums| other.iter().filter(|&&other| self.is_hit(one + other)).count();
+        let n_hits: usize = one.par_iter().map(hits_with).sum();
+        n_hits as f64 / (one.len() * other.len()) as f64
+    }
+
+    fn sampled_share(&self, draws: Draws) -> f64 {
+        let is_hit = |&draw: &usize| {
+            let mut rng = draws.stream(draw);
+            let swapped = self.moves.chunks(64).map(|moves| {
+                let coins: u64 = rng.random();
+                let is_swapped = |&(at, _): &(u32, _)| coins >> at & 1 == 1;
+                (0..).zip(moves).filter(is_swapped).map(|(_, &moved)| moved).sum()
+            });
+            self.is_hit(swapped.sum())
+        };
+        let n_hits = (0..draws.n).into_par_iter().filter(is_hit).count();
+        (n_hits as f64 + 1.0) / (draws.n as f64 + 1.0)
+    }
+}
+
+/// The sums of every subset.
+fn subset_sums(moves: &[ClusterSums]) -> Vec<ClusterSums> {
+    let mut sums = vec![ClusterSums::default()];
+    for &moved in moves {
+        let with: Vec<ClusterSums> = sums.iter().map(|&sum| sum + moved).collect();
+        sums.extend(with);
+    }
+    sums
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn clusters(values: &[f64]) -> Vec<ClusterSums> {
-        values.iter().map(|&above| ClusterSums { above, below: 10.0 }).collect()
+    fn clusters(sums: &[(f64, f64)]) -> Vec<ClusterSums> {
+        sums.iter().map(|&(above, below)| ClusterSums { above, below }).collect()
+    }
+
+    fn draws(n: usize) -> Draws {
+        Draws { n, ..Draws::default() }
+    }
+
+    /// `n` clusters of ones, on all of which the second system is right and the first not.
+    fn one_sided(n: usize) -> [Vec<ClusterSums>; 2] {
+        [clusters(&vec![(0.0, 1.0); n]), clusters(&vec![(1.0, 1.0); n])]
     }
 
     #[test]
-    fn all_assignments_of_few_clusters_are_counted() {
-        let (first, second) = (clusters(&[1.0, 2.0, 3.0, 4.0]), clusters(&[2.0, 3.0, 4.0, 6.0]));
-        let found = randomisation_test(&first, &second, Draws::default()).unwrap();
-        // Only all signs alike come as far: 2 of 16.
-        assert!(found.is_exact && found.n_assignments == 16);
-        assert!((found.p_value - 0.125).abs() < 1e-12);
-        let same = randomisation_test(&first, &first, Draws::default()).unwrap();
-        assert!((same.p_value - 1.0).abs() < 1e-12 && same.n_assignments == 1);
+    fn a_sign_that_is_always_the_same_is_two_assignments_of_all() {
+        let [first, second] = one_sided(6);
+        let found = randomisation_test(&first, &second, draws(0)).unwrap();
+        assert_eq!((found.n_assignments, found.is_exact), (64, true));
+        assert!((found.p_value - 2.0 / 64.0).abs() < 1e-15);
+        let swapped = randomisation_test(&second, &first, draws(0)).unwrap();
+        assert_eq!(swapped, RandomisationTest { difference: -1.0, ..found });
     }
 
     #[test]
-    fn drawn_assignments_come_to_about_the_same_as_all() {
-        let first = clusters(&(0..20).map(|at| f64::from(at * 7 % 13)).collect::<Vec<_>>());
-        let second: Vec<ClusterSums> = first
-            .iter()
-            .enumerate()
-            .map(|(at, own)| ClusterSums { above: own.above + [1.3, -0.9, 0.4][at % 3], ..*own })
-            .collect();
-        let exact = randomisation_test(&first, &second, Draws::default()).unwrap();
-        assert!(exact.is_exact);
-        // One more cluster that says little turns the test into one by draws.
-        let with = |all: &[ClusterSums], above| {
-            let mut all = all.to_vec();
-            all.push(ClusterSums { above, below: 10.0 });
-            all
-        };
-        let draws = Draws { n: 20_000, ..Draws::default() };
-        let drawn =
-            randomisation_test(&with(&first, 1.0), &with(&second, 1.0 + 1e-7), draws).unwrap();
-        assert!(!drawn.is_exact);
-        assert!((drawn.p_value - exact.p_value).abs() < 0.015, "{drawn:?} {exact:?}");
+    fn clusters_on_which_the_systems_are_alike_need_no_assignment() {
+        let [mut first, mut second] = one_sided(3);
+        first.extend(clusters(&[(2.0, 3.0); 30]));
+        second.extend(clusters(&[(2.0, 3.0); 30]));
+        let found = randomisation_test(&first, &second, draws(0)).unwrap();
+        assert_eq!((found.n_assignments, found.is_exact), (8, true));
+        assert!((found.p_value - 0.25).abs() < 1e-15);
+        let same = randomisation_test(&first, &first, draws(0)).unwrap();
+        assert_eq!((same.p_value, same.n_assignments, same.is_exact), (1.0, 1, true));
+    }
+
+    #[test]
+    fn samples_come_close_to_all_assignments() {
+        let differing = |at: usize| ((at * 7919 % 13) as f64, 13.0 + (at % 3) as f64);
+        let first = clusters(&(0..20).map(differing).collect::<Vec<_>>());
+        let second = clusters(&(4..24).map(differing).collect::<Vec<_>>());
+        let exact = randomisation_test(&first, &second, draws(0)).unwrap();
+        let test = Swapping::new(&first, &second).unwrap();
+        assert!(exact.is_exact && 0.05 < exact.p_value && exact.p_value < 0.95, "{exact:?}");
+        let sampled = test.sampled_share(draws(20_000));
+        assert!((exact.p_value - sampled).abs() < 0.015, "{exact:?} {sampled}");
+    }
+
+    #[test]
+    fn beyond_twenty_clusters_samples_are_drawn_and_the_threads_change_nothing() {
+        let [first, second] = one_sided(70);
+        let run = || randomisation_test(&first, &second, draws(99)).unwrap();
+        let found = run();
+        assert_eq!((found.n_assignments, found.is_exact), (99, false));
+        assert!((found.p_value - 0.01).abs() < 1e-15);
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        assert_eq!(found, alone.install(run));
+        assert_eq!(randomisation_test(&first, &second, draws(0)), None);
+    }
+
+    #[test]
+    fn an_assignment_without_a_ratio_is_not_held_against_the_systems() {
+        let first = clusters(&[(1.0, 1.0), (0.0, 0.0)]);
+        let second = clusters(&[(0.0, 0.0), (0.0, 1.0)]);
+        let found = randomisation_test(&first, &second, draws(0)).unwrap();
+        assert_eq!((found.p_value, found.n_assignments), (1.0, 4));
+    }
+
+    #[test]
+    fn what_has_no_answer_has_none() {
+        for bad in [
+            vec![],
+            clusters(&[(1.0, 1.0)]),
+            clusters(&[(0.0, 0.0), (0.0, 0.0)]),
+            clusters(&[(f64::INFINITY, 1.0), (1.0, 1.0)]),
+            clusters(&[(1.0, f64::NAN), (1.0, 1.0)]),
+        ] {
+            assert_eq!(randomisation_test(&bad, &bad, draws(9)), None, "{bad:?}");
+        }
     }
 }

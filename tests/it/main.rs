@@ -14,7 +14,6 @@ mod device_types;
 mod distill;
 mod embedded;
 mod experiment;
-mod experiment_statistics;
 mod encoder;
 mod families;
 mod family;
