@@ -140,7 +140,8 @@ fn rate(args: &Args, models: &Models, pairs: &[UnitPair<'_>]) -> anyhow::Result<
 
 fn measure(name: &ScorerName, cpu: Cpu, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
     let lexical = |measure: LexicalMeasure| {
-        pairs.iter().map(|pair| Ok(one("raw", measure.of(pair)))).collect()
+        let measured = measure.of(pairs).into_iter();
+        measured.map(|measured| measured.map(|value| one("raw", value))).collect()
     };
     Ok(match name {
         ScorerName::Embedding(folder) => {

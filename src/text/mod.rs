@@ -17,5 +17,5 @@ pub use bleu::bleu;
 pub use chrf::chrf;
 pub use json::unquoted_reason;
 pub use lines::line_at;
-pub use sentence::sentence_ends;
+pub use sentence::{has_words, sentence_ends};
 pub use white_space::{is_white_space, trim, words};

@@ -93,6 +93,36 @@ fn a_line_that_is_no_pair_is_named_and_not_quoted() {
 }
 
 #[test]
+fn a_unit_without_a_word_is_an_error_of_its_pair() {
+    let pairs = "{\"a\": \"...\", \"b\": \"Good.\"}\n{\"a\": \"Good.\", \"b\": \"\u{200f}\"}\n\
+                 {\"a\": \"\", \"b\": \"Good.\"}\n{\"a\": \"Good.\", \"b\": \"Good.\"}\n";
+    let embedding = encoder_argument();
+    let bert_score = embedding.replace("embedding:", "bertscore:");
+    let chrf = "lexical:chrf";
+    let mut asked =
+        vec![vec![chrf], vec!["lexical:bleu"], vec![chrf, "--raw"], vec![&embedding, "--raw"]];
+    asked.extend([vec![&*embedding], vec![&bert_score, "--raw"]]);
+    if cfg!(feature = "distilled") {
+        asked.push(vec!["distilled"]);
+    }
+    for scorer in asked {
+        let output = rate(&[&["--scorer"][..], &scorer].concat(), pairs);
+        assert_eq!(output.status.code(), Some(3), "{scorer:?}");
+        let lines: Vec<Value> = std::str::from_utf8(&output.stdout)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        for line in &lines[..3] {
+            let error = line["error"].as_str().unwrap_or_default();
+            assert!(error.contains("no word in the unit"), "{scorer:?}: {lines:?}");
+        }
+        let rated = lines[3].get("rating").or(lines[3].get("raw"));
+        assert!(rated.is_some_and(Value::is_f64), "{scorer:?}: {lines:?}");
+    }
+}
+
+#[test]
 fn a_calibration_in_the_encoders_folder_holds_for_its_weights_only() {
     let folder = tempfile::tempdir().unwrap();
     let encoder = linked_encoder(temporary_folder(&folder));

@@ -153,6 +153,8 @@ fn a_sheet_is_drawn_from_a_run_and_its_export_comes_back() {
     let page = fs_err::read_to_string(&sheet).unwrap();
     assert!(!page.contains("http:") && !page.contains("https:"), "no link to anywhere");
     assert!(fail(&mut draw).contains("is there already"));
+    let none = draw.args(["-n", "0"]).output().unwrap();
+    assert_eq!(none.status.code(), Some(2), "{}", text(&none.stderr));
     let line = |rater: &str, rating: u8| {
         format!(
             "{{\"sheet\":\"s\",\"rater\":\"{rater}\",\"id\":\"1\",\"draft\":\"D\",\"paragraph\":\"0\",\
