@@ -9,7 +9,7 @@ use super::{RankedText, Ranking};
 use crate::agreement::{
     AnnotationError,
     annotation_error::{json_lines, read},
-    csv_rows::{is_csv, rows},
+    csv_rows::{Columns, is_csv, rows},
 };
 
 /// A set of the key: what a sheet shows, and what it does not.
@@ -167,8 +167,7 @@ pub fn import_rankings(
 fn lines(path: &Utf8Path) -> Result<Vec<(usize, Line)>, AnnotationError> {
     let text = read(path)?;
     let lines = if is_csv(path)? {
-        let is_known = |column: &str| SHEET_COLUMNS.contains(&column);
-        let (_, rows) = rows(path, &text, &["rater", "id", "text_id", "rank"], is_known)?;
+        let (_, rows) = rows(path, &text, &COLUMNS)?;
         let ranked = rows.into_iter().filter(|row| row.cells.contains_key("rank"));
         ranked
             .map(|row| {
@@ -194,6 +193,12 @@ fn lines(path: &Utf8Path) -> Result<Vec<(usize, Line)>, AnnotationError> {
     }
     Ok(lines)
 }
+
+const COLUMNS: Columns = Columns {
+    needed: &["rater", "id", "text_id", "rank"],
+    optional: &["draft", "paragraph", "gold", "text"],
+    prefix: None,
+};
 
 /// The columns of a sheet as CSV.
 pub const SHEET_COLUMNS: [&str; 8] =
