@@ -155,9 +155,10 @@ fn a_sheet_is_drawn_from_a_run_and_its_export_comes_back() {
     assert!(fail(&mut draw).contains("is there already"));
     let none = draw.args(["-n", "0"]).output().unwrap();
     assert_eq!(none.status.code(), Some(2), "{}", text(&none.stderr));
+    let id = unimatch::agreement::pair_id(["D", "0", "Who?", "Who is it?"]);
     let line = |rater: &str, rating: u8| {
         format!(
-            "{{\"sheet\":\"s\",\"rater\":\"{rater}\",\"id\":\"1\",\"draft\":\"D\",\"paragraph\":\"0\",\
+            "{{\"sheet\":\"s\",\"rater\":\"{rater}\",\"id\":\"{id}\",\"draft\":\"D\",\"paragraph\":\"0\",\
              \"kind\":\"natural\",\"a\":\"Who?\",\"b\":\"Who is it?\",\"rating\":{rating}}}\n"
         )
     };

@@ -11,8 +11,8 @@ use rand_chacha::ChaCha8Rng;
 use super::{matched_paragraphs, place, refuse_existing};
 use crate::{
     agreement::{
-        ComposedText, KeyedSet, KeyedText, Material, SHEET_COLUMNS, compose, import_rankings,
-        load_key, write_rankings,
+        ComposedText, KeyedSet, KeyedText, Material, SHEET_COLUMNS, compose, guarded,
+        import_rankings, load_key, ranking_sheet_name, write_rankings,
     },
     cli::{
         Ending,
@@ -156,8 +156,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         "no paragraph has three texts as near as --tolerance {}: give more, or runs of other models",
         args.tolerance
     );
-    let ids: Vec<&str> = sets.iter().map(|set| set.id.as_str()).collect();
-    let name = format!("ranking-{}", &blake3::hash(ids.join(" ").as_bytes()).to_hex()[..8]);
+    let name = ranking_sheet_name(&sets);
     write_atomically(&args.out, ranking_sheet(&name, &sets)?.as_bytes())?;
     write_atomically(&csv, sheet_csv(&sets)?.as_bytes())?;
     let lines: Vec<String> = sets.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
@@ -259,23 +258,16 @@ fn keyed(paragraph: &Paragraph, mut texts: [ComposedText; 3], mut draw: ChaCha8R
     }
 }
 
-/// The sheet for a spreadsheet: a row a text, `rater` and `rank` to be filled in.
+/// The sheet for a spreadsheet: a row a text, `rater` and `rank` to be filled in. No cell
+/// can be taken for a formula.
 fn sheet_csv(sets: &[KeyedSet]) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(SHEET_COLUMNS)?;
     for set in sets {
         let gold = set.gold.join("\n");
         for text in &set.texts {
-            writer.write_record([
-                "",
-                &set.id,
-                &set.draft,
-                &set.paragraph,
-                &gold,
-                &text.id,
-                &text.text,
-                "",
-            ])?;
+            let row = ["", &set.id, &set.draft, &set.paragraph, &gold, &text.id, &text.text, ""];
+            writer.write_record(row.map(|cell| guarded(cell).into_owned()))?;
         }
     }
     let bytes = writer.into_inner().context("cannot write the sheet")?;
