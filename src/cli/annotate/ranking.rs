@@ -35,6 +35,18 @@ their soft F1 lies near 0, 0.5 and 1 by the scorer. Beside SHEET.html are writte
 sheet for a spreadsheet, and SHEET.key.jsonl, which says how each text was made: keep it from the
 raters, and give it to `import-ranking`.";
 
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  unimatch annotate import-ranking anna.jsonl ben.csv --key sheet.key.jsonl --out rankings.jsonl
+  unimatch validate end-to-end rankings.jsonl
+
+A SHEET is what the page exported (.jsonl), or the CSV with `rater` and `rank` filled in; `rater`
+must stand on every row that has a rank. Ranks are whole numbers from 1, the text that says most; equal
+ranks are ties. A set is ranked whole or not at all, and rows without a rank are left out. Lines
+may end in any way, but cells are parted by commas and the encoding is UTF-8.
+
+Exit codes: 0 done; 1 a sheet or the key cannot be taken, with the line that says why; 2 wrong usage.";
+
 /// Draw sets of three texts on a paragraph, at F1 near 0, 0.5 and 1, for people to put in order
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -77,6 +89,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 
 /// Bring together what ranking sheets exported, or sheets that were filled in as CSV
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = IMPORT_EXAMPLES)]
 pub(super) struct ImportArgs {
     /// What sheets exported: .jsonl, or .csv with ranks filled in
     #[arg(value_name = "SHEET", required = true)]
