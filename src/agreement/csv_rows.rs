@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use camino::Utf8Path;
 
 use super::AnnotationError;
+use crate::text::RowLines;
 
 /// A row: its line, and its cells by column. Blank cells are left out.
 pub(super) struct Row {
@@ -95,7 +96,7 @@ pub(super) fn rows(
     if text.matches('"').count() % 2 == 1 {
         return Err(AnnotationError::of(path, "a quotation mark is opened and never closed"));
     }
-    let mut lines = Lines { rest: text, line: 1 };
+    let mut lines = RowLines::new(text);
     let mut reader =
         csv::ReaderBuilder::new().flexible(true).has_headers(false).from_reader(text.as_bytes());
     let mut columns: Option<Vec<String>> = None;
@@ -103,7 +104,7 @@ pub(super) fn rows(
     for record in reader.records() {
         let record = record.map_err(|_| AnnotationError::of(path, "it is not CSV"))?;
         let start = record.position().map_or(0, csv::Position::byte);
-        let line = lines.of(text, usize::try_from(start).unwrap_or(0));
+        let line = lines.of(usize::try_from(start).unwrap_or(0));
         let Some(columns) = &columns else {
             let names: Vec<String> = record.iter().map(|name| name.trim().to_owned()).collect();
             if let Some(reason) = allowed.fault_of(&names) {
@@ -126,27 +127,6 @@ pub(super) fn rows(
         rows.push(Row { line, cells });
     }
     Ok((columns.unwrap_or_default(), rows))
-}
-
-/// Counts lines along a text. The reader counts too, but takes a row after a line that
-/// ends as in Windows for one line higher up, and one after blank lines for the first of
-/// them.
-struct Lines<'a> {
-    rest: &'a str,
-    line: usize,
-}
-
-impl<'a> Lines<'a> {
-    /// The line of the row that is read from `start` on; starts must rise.
-    fn of(&mut self, text: &'a str, start: usize) -> usize {
-        let is_end = |ch: char| ch == '\n' || ch == '\r';
-        let read = text.get(start..).map_or(self.rest, |rest| rest.trim_start_matches(is_end));
-        let passed = self.rest.len().saturating_sub(read.len());
-        let passed = self.rest.get(..passed).unwrap_or_default();
-        self.line += passed.replace("\r\n", "\n").chars().filter(|ch| is_end(*ch)).count();
-        self.rest = read;
-        self.line
-    }
 }
 
 /// Whether a file is CSV or JSON lines, by its name.
