@@ -22,9 +22,12 @@ pub fn of_worded<T>(
     let too_few = || Err(ScoreError::Model("it rated too few pairs".to_owned()));
     pairs
         .iter()
-        .map(|pair| match is_worded(pair) {
-            true => rated.next().unwrap_or_else(too_few),
-            false => Err(ScoreError::Wordless),
+        .map(|pair| {
+            if is_worded(pair) {
+                rated.next().unwrap_or_else(too_few)
+            } else {
+                Err(ScoreError::Wordless)
+            }
         })
         .collect()
 }
