@@ -242,6 +242,12 @@ fn files_are_loaded_in_either_format() {
         "{\"id\": \"a\", \"text\": \"Go on.\"}\n\n{\"units\": [\"One.\", \"Two.\"], \"id\": \"b\"}\r\n",
         &[text("a", "Go on.", 1), units("b", &["One.", "Two."], 3)],
     );
+    check_loaded("a.jsonl", "{\"id\": 7, \"text\": \"Go on.\"}", &[text("7", "Go on.", 1)]);
+    check_loaded(
+        "a.csv",
+        "id,text\r\na,\"Go on,\r\nplease.\"\r\nb,Two.\r\n",
+        &[text("a", "Go on,\r\nplease.", 2), text("b", "Two.", 4)],
+    );
     check_loaded(
         "a.csv",
         "\u{feff}id,text\na,\"Go on,\nplease.\"\na,\nb,é 🙂\n",
@@ -270,7 +276,11 @@ fn broken_file_is_refused_with_its_line() {
         &["line 1", "both field text and field units"],
     );
     check_refused("a.jsonl", "{\"id\": \" \", \"text\": \"b\"}", &["line 1", "field id is empty"]);
-    check_refused("a.jsonl", "{\"id\": 1, \"text\": \"b\"}", &["line 1", "integer `1`"]);
+    check_refused(
+        "a.jsonl",
+        "{\"id\": [1], \"text\": \"b\"}",
+        &["line 1", "neither text nor number"],
+    );
     check_refused("a.csv", "id,text,extra\na,b,c\n", &["line 1", "id,text,extra"]);
     check_refused("a.csv", "id,text\na,b\nc\n", &["line 3", "1 columns"]);
     check_refused("a.csv", "id,text\n,b\n", &["line 2", "field id is empty"]);
