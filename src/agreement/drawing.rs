@@ -87,7 +87,12 @@ pub fn draw_pairs(candidates: &[Candidate], n: usize, design: Design, seed: u64)
     drawn
         .into_iter()
         .map(|candidate| DrawnPair {
-            id: pair_id(candidate),
+            id: pair_id([
+                &candidate.draft,
+                &candidate.paragraph,
+                &candidate.generated,
+                &candidate.gold,
+            ]),
             draft: candidate.draft.clone(),
             paragraph: candidate.paragraph.clone(),
             a: candidate.generated.clone(),
@@ -97,10 +102,10 @@ pub fn draw_pairs(candidates: &[Candidate], n: usize, design: Design, seed: u64)
         .collect()
 }
 
-fn pair_id(candidate: &Candidate) -> String {
+/// The name of a pair: a hash of its draft, paragraph, generated and gold unit.
+pub fn pair_id(place_and_words: [&str; 4]) -> String {
     let mut hasher = blake3::Hasher::new();
-    let Candidate { draft, paragraph, generated, gold, .. } = candidate;
-    for text in [draft, paragraph, generated, gold] {
+    for text in place_and_words {
         hasher.update(&(text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());
     }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::{
     AnnotationError, PairAnnotation,
     annotation_error::{json_lines, read},
+    pair_id,
 };
 
 /// A line that a sheet exports.
@@ -43,8 +44,8 @@ pub struct Imported {
 /// # Errors
 ///
 /// Each names the file and the line: what is no line of a sheet, a rating that is none
-/// from 0 to 4, a rater without a name, a pair whose words are not those of the same pair
-/// elsewhere, a pair that a rater rated twice and not alike.
+/// from 0 to 4, a rater without a name, a pair whose place and words are not those that its
+/// name was made of, a pair that a rater rated twice and not alike.
 pub fn import_sheets(paths: &[Utf8PathBuf]) -> Result<Imported, AnnotationError> {
     let mut order: Vec<(Line, BTreeMap<String, u8>)> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -63,6 +64,11 @@ pub fn import_sheets(paths: &[Utf8PathBuf]) -> Result<Imported, AnnotationError>
             if 4 < line.rating {
                 return Err(fault("a rating is not from 0 to 4"));
             }
+            if line.id != pair_id([&line.draft, &line.paragraph, &line.a, &line.b]) {
+                return Err(fault(
+                    "the pair is not as a sheet shows it: it was edited; give what the sheet exported",
+                ));
+            }
             let place = *places.entry(line.id.clone()).or_insert(order.len());
             if place == order.len() {
                 *by_rater.entry(rater.clone()).or_default() += 1;
@@ -70,12 +76,7 @@ pub fn import_sheets(paths: &[Utf8PathBuf]) -> Result<Imported, AnnotationError>
                 order.push((line, ratings));
                 continue;
             }
-            let (known, ratings) = &mut order[place];
-            if (&known.a, &known.b) != (&line.a, &line.b) {
-                return Err(fault(
-                    "the same id has other words elsewhere: the sheets do not go together",
-                ));
-            }
+            let (_, ratings) = &mut order[place];
             match ratings.insert(rater.clone(), line.rating) {
                 None => *by_rater.entry(rater).or_default() += 1,
                 Some(before) if before == line.rating => {}
@@ -114,10 +115,11 @@ mod tests {
 
     use super::*;
 
-    fn line(rater: &str, id: &str, rating: &str) -> String {
+    fn line(rater: &str, name: &str, rating: &str) -> String {
+        let id = pair_id(["D", "3", &format!("A {name}"), "B"]);
         format!(
             "{{\"sheet\":\"s\",\"rater\":\"{rater}\",\"id\":\"{id}\",\"draft\":\"D\",\"paragraph\":\"3\",\
-             \"kind\":\"natural\",\"a\":\"A {id}\",\"b\":\"B\",\"rating\":{rating}}}\n"
+             \"kind\":\"natural\",\"a\":\"A {name}\",\"b\":\"B\",\"rating\":{rating}}}\n"
         )
     }
 
@@ -140,8 +142,8 @@ mod tests {
     fn ratings_of_several_raters_come_together() {
         let anna = line("anna", "x", "3") + &line("anna", "y", "0");
         let found = import(&[&line("ben", "y", "1"), &anna]).unwrap();
-        let ids: Vec<&str> = found.pairs.iter().map(|pair| pair.id.as_str()).collect();
-        assert_eq!(ids, ["y", "x"]);
+        let units: Vec<&str> = found.pairs.iter().map(|pair| pair.a.as_str()).collect();
+        assert_eq!(units, ["A y", "A x"]);
         assert_eq!(found.pairs[0].raters, ["anna", "ben"]);
         assert_eq!(found.pairs[0].ratings, [Some(0.0), Some(1.0)]);
         assert_eq!(found.pairs[1].ratings, [Some(3.0), None]);
@@ -155,7 +157,11 @@ mod tests {
             (good.clone() + &line("anna", "x", "2"), "0.jsonl, line 2"),
             (line("anna", "x", "5"), "0 to 4"),
             (line(" ", "x", "1"), "no name"),
-            (good.clone() + &line("ben", "x", "3").replace("A x", "A z"), "other words"),
+            (
+                good.clone() + &line("ben", "x", "3").replace("A x", "A z"),
+                "line 2: the pair is not as",
+            ),
+            (good.replace("\"D\"", "\"E\""), "line 1: the pair is not as a sheet shows it"),
             (good.replace("\"kind\"", "\"kin\""), "line 1"),
             (String::new(), "no rating"),
         ] {

@@ -28,7 +28,7 @@ pub use boundaries::{Boundaries, WindowDiff, window_diff};
 pub use boundary_edits::{BoundaryEdits, boundary_edits};
 pub use cache::{CutRecord, CutTexts, Cuts, RatePairs, Rated, cut_texts, rate_pairs};
 pub use cards::{Cards, Standing, scorer_key};
-pub use drawing::{Candidate, Design, DrawnPair, draw_pairs};
+pub use drawing::{Candidate, Design, DrawnPair, draw_pairs, pair_id};
 pub use exported::{Imported, import_sheets};
 pub use figures::{FigureIntervals, SimilarityFigures};
 pub use pairs_file::{PairAnnotation, load_pairs, write_pairs};
@@ -37,8 +37,8 @@ pub use published::{
 };
 pub use ranking::{
     ComposedSet, ComposedText, ImportedRankings, KeyedSet, KeyedText, Material, RankedText,
-    RankerFigures, Ranking, RankingCard, RankingFigures, SHEET_COLUMNS, TARGETS, compose,
-    import_rankings, load_key, load_rankings, ranking_card, write_rankings,
+    RankerFigures, Ranking, RankingCard, RankingFigures, SHEET_COLUMNS, TARGETS, compose, guarded,
+    import_rankings, load_key, load_rankings, ranking_card, ranking_sheet_name, write_rankings,
 };
 pub use raters::RaterFigures;
 pub use segmentation_card::{

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     AnnotationError,
     annotation_error::{json_lines, plain, read},
-    csv_rows::{Row, is_csv, rows},
+    csv_rows::{Columns, Row, is_csv, rows},
 };
 
 /// A pair of units, and what each rater gave it.
@@ -142,9 +142,12 @@ fn from_json(path: &Utf8Path, text: &str) -> Result<Vec<(usize, PairAnnotation)>
 }
 
 fn from_csv(path: &Utf8Path, text: &str) -> Result<Vec<(usize, PairAnnotation)>, AnnotationError> {
-    const FIELDS: [&str; 7] = ["id", "student", "draft", "paragraph", "kind", "a", "b"];
-    let is_known = |column: &str| FIELDS.contains(&column) || column.starts_with("rating");
-    let (columns, rows) = rows(path, text, &["id", "a", "b"], is_known)?;
+    const COLUMNS: Columns = Columns {
+        needed: &["id", "a", "b"],
+        optional: &["student", "draft", "paragraph", "kind"],
+        prefix: Some("rating"),
+    };
+    let (columns, rows) = rows(path, text, &COLUMNS)?;
     let raters: Vec<String> =
         columns.into_iter().filter(|column| column.starts_with("rating")).collect();
     if raters.is_empty() {

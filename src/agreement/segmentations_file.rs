@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{
     AnnotationError,
     annotation_error::{json_lines, plain, read},
-    csv_rows::{is_csv, rows},
+    csv_rows::{Columns, is_csv, rows},
 };
 use crate::segment::Segmentation;
 
@@ -113,10 +113,12 @@ fn from_json(path: &Utf8Path, text: &str) -> Result<Vec<Wire>, AnnotationError> 
 }
 
 fn from_csv(path: &Utf8Path, text: &str) -> Result<Vec<Wire>, AnnotationError> {
-    let is_known = |column: &str| {
-        ["id", "student", "source", "text"].contains(&column) || column.starts_with("segmented")
+    const COLUMNS: Columns = Columns {
+        needed: &["id", "text"],
+        optional: &["student", "source"],
+        prefix: Some("segmented"),
     };
-    let (columns, rows) = rows(path, text, &["id", "text"], is_known)?;
+    let (columns, rows) = rows(path, text, &COLUMNS)?;
     let copies: Vec<&String> =
         columns.iter().filter(|column| column.starts_with("segmented")).collect();
     rows.into_iter()

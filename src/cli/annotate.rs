@@ -3,7 +3,7 @@
 
 mod ranking;
 
-use std::io::Write;
+use std::{io::Write, num::NonZeroUsize};
 
 use anyhow::{Context, bail};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -41,8 +41,8 @@ pub(super) struct Args {
     from: Option<Utf8PathBuf>,
 
     /// Pairs to draw
-    #[arg(long, short, value_name = "N", default_value_t = 120)]
-    n: usize,
+    #[arg(long, short, value_name = "N", default_value = "120")]
+    n: NonZeroUsize,
 
     /// How they are drawn
     #[arg(long, value_enum, default_value_t = DesignName::Uniform)]
@@ -100,13 +100,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         DesignName::Uniform => Design::Uniform,
         DesignName::Natural => Design::Natural,
     };
-    let pairs = draw_pairs(&candidates, args.n, design, args.seed);
+    let pairs = draw_pairs(&candidates, args.n.get(), design, args.seed);
     let ids: Vec<&str> = pairs.iter().map(|pair| pair.id.as_str()).collect();
     let name = format!("sheet-{}", &blake3::hash(ids.join(" ").as_bytes()).to_hex()[..8]);
     write_atomically(&args.out, pairs_sheet(&name, &pairs)?.as_bytes())?;
     let mut out = std::io::stdout().lock();
     writeln!(out, "{} pairs of {} on {}", pairs.len(), candidates.len(), args.out)?;
-    if pairs.len() < args.n {
+    if pairs.len() < args.n.get() {
         writeln!(out, "{} were asked for: the run has no more that differ", args.n)?;
     }
     if 0 < n_unrated {

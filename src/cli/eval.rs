@@ -1,5 +1,7 @@
 //! `unimatch eval`: texts from elsewhere, scored against references.
 
+mod ids;
+
 use std::{io::Write, num::NonZeroUsize, sync::Arc};
 
 use anyhow::Context;
@@ -16,6 +18,7 @@ use crate::{
     },
     prompt::Library,
     report,
+    text::line_not_utf8,
 };
 
 const EXAMPLES: &str = "\
@@ -25,7 +28,10 @@ Examples:
 
 A line of JSON is {\"id\": \"a\", \"text\": \"...\"}, or {\"id\": \"a\", \"units\": [\"...\", \"...\"]} where
 it is cut into units already. CSV has the columns id,text, or id,unit with a row a unit. Several
-references may have one id; a candidate has its id alone.";
+references may have one id; a candidate has its id alone. Units of under 3 characters are dropped, as
+in the public release; of units that were cut already, standard error says which ids lost some.
+
+Exit codes: 0 done; 1 failed; 2 wrong usage; 3 some texts were not cut or some pairs not rated.";
 
 /// Score feedback that comes from elsewhere against references.
 #[derive(Debug, clap::Args)]
@@ -116,6 +122,14 @@ enum Format {
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let references = load(&args.references)?;
     let candidates = load(&args.candidates)?;
+    let unpaired = ids::unpaired(&references, &candidates);
+    if matches!(args.unpaired, UnpairedIds::Refuse) {
+        ids::refuse(&unpaired)?;
+    }
+    let mut notes = ids::notes(&unpaired);
+    for (entries, path) in [(&references, &args.references), (&candidates, &args.candidates)] {
+        notes.extend(ids::short_units(entries).map(|note| format!("{path}: {note}")));
+    }
     let options = texts::Options {
         empty_answers: config::empty_answers(Some(&args.empty))?,
         unpaired: match args.unpaired {
@@ -156,6 +170,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let mut evaluation = texts::evaluate(&references, &candidates, &instrument, &options)?;
     evaluation.validation = cards.standing(&spec);
 
+    let mut stderr = std::io::stderr().lock();
+    for note in notes {
+        stderr.write_all(format!("note: {note}\n").as_bytes())?;
+    }
     let mut out = std::io::stdout().lock();
     match args.format {
         Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&evaluation)?)?,
@@ -194,6 +212,11 @@ fn identity(path: &Utf8Path) -> anyhow::Result<String> {
 fn load(path: &Utf8Path) -> anyhow::Result<Vec<texts::Entry>> {
     let format = texts::Format::of(path)
         .with_context(|| format!("{path}: the name ends neither in .jsonl nor in .csv"))?;
+    let bytes = fs_err::read(path)?;
+    anyhow::ensure!(!bytes.trim_ascii().is_empty(), "{path} is empty: it holds no entry");
+    if let Some(line) = line_not_utf8(&bytes) {
+        anyhow::bail!("{path}, line {line}: it is not UTF-8: save the file in that encoding");
+    }
     texts::load(path, format)
 }
 

@@ -1,12 +1,14 @@
 //! `unimatch rate`: how alike the texts of given pairs are.
 
+mod input;
+
 use std::{
-    io::{self, Read, Write},
+    io::{self, Write},
     sync::Arc,
 };
 
-use anyhow::{Context, anyhow, bail};
-use camino::{Utf8Path, Utf8PathBuf};
+use anyhow::bail;
+use camino::Utf8PathBuf;
 use serde_json::{Map, Value, json};
 
 use super::{Ending, WrongUsage, machine::MachineArgs, prepare::open_models};
@@ -19,8 +21,8 @@ use crate::{
         BertScore, LexicalMeasure, Match, PairCosine, RememberingEncoder, ScoreError, UnitPair,
         Weighed,
     },
-    text::unquoted_reason,
 };
+use input::{Fields, Line};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,8 +32,9 @@ Examples:
 A line of PAIRS is an object like {\"id\": \"7\", \"generated\": \"...\", \"gold\": \"...\"}; other fields are
 ignored. A line of the output is {\"id\": \"7\", \"rating\": 2.5}, {\"id\": \"7\", \"raw\": 0.61}, or
 {\"id\": \"7\", \"error\": \"...\"}, in the order of the input. Without an id, the number of the line
-stands for it. With --raw, `\"long\": true` marks a pair with a text longer than what the encoder reads at
-once. Exit code 3 if some pairs could not be rated.";
+stands for it; no two lines may have one id. A line that is no pair is such an error too, with its
+number as `line`; where no line is a pair, the command fails. With --raw, `\"long\": true` marks a pair with a text longer than what the encoder reads at
+once. Exit codes: 0 done; 1 failed; 2 wrong usage; 3 some pairs could not be rated.";
 
 /// Rate pairs of texts from 0 (unrelated) to 4 (equivalent as feedback).
 #[derive(Debug, clap::Args)]
@@ -77,21 +80,18 @@ pub(super) struct Args {
     gold_field: String,
 }
 
-/// One line of the input.
-struct Pair {
-    id: Value,
-    generated: String,
-    gold: String,
-}
-
 /// What is said of one pair, or why nothing is.
 type Said = Result<Map<String, Value>, ScoreError>;
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
-    let text = read(&args.pairs)?;
-    let pairs = parse(&text, args)?;
-    let units: Vec<UnitPair<'_>> =
-        pairs.iter().map(|Pair { generated, gold, .. }| UnitPair { generated, gold }).collect();
+    let fields =
+        Fields { id: &args.id_field, generated: &args.generated_field, gold: &args.gold_field };
+    let lines = input::load(&args.pairs, &fields)?;
+    let units: Vec<UnitPair<'_>> = lines
+        .iter()
+        .filter_map(|line| line.texts.as_ref().ok())
+        .map(|[generated, gold]| UnitPair { generated, gold })
+        .collect();
     let models = open_models(&args.machine.options())?;
     let said = if args.raw {
         measure(&args.scorer, models.machine().cpu, &units)?
@@ -100,12 +100,22 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     };
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut ending = Ending::Done;
-    for (pair, said) in pairs.into_iter().zip(said) {
-        let mut line = Map::from_iter([("id".to_owned(), pair.id)]);
+    let mut said = said.into_iter();
+    for Line { number, id, texts } in lines {
+        let mut line = Map::from_iter([("id".to_owned(), id)]);
+        let said = match texts {
+            Ok(_) => match said.next() {
+                Some(said) => said.map_err(|error| format!("{:#}", anyhow::Error::new(error))),
+                None => Err("it was not worked on".to_owned()),
+            },
+            Err(reason) => {
+                line.insert("line".to_owned(), json!(number));
+                Err(reason)
+            }
+        };
         match said {
             Ok(mut fields) => line.append(&mut fields),
-            Err(error) => {
-                let reason = format!("{:#}", anyhow::Error::new(error));
+            Err(reason) => {
                 line.insert("error".to_owned(), Value::String(reason));
                 ending = Ending::Incomplete;
             }
@@ -140,7 +150,8 @@ fn rate(args: &Args, models: &Models, pairs: &[UnitPair<'_>]) -> anyhow::Result<
 
 fn measure(name: &ScorerName, cpu: Cpu, pairs: &[UnitPair<'_>]) -> anyhow::Result<Vec<Said>> {
     let lexical = |measure: LexicalMeasure| {
-        pairs.iter().map(|pair| Ok(one("raw", measure.of(pair)))).collect()
+        let measured = measure.of(pairs).into_iter();
+        measured.map(|measured| measured.map(|value| one("raw", value))).collect()
     };
     Ok(match name {
         ScorerName::Embedding(folder) => {
@@ -182,37 +193,4 @@ fn raw_match(found: Match) -> Map<String, Value> {
 
 fn one(name: &str, value: f64) -> Map<String, Value> {
     Map::from_iter([(name.to_owned(), json!(value))])
-}
-
-fn read(path: &Utf8Path) -> anyhow::Result<String> {
-    if path != "-" {
-        return Ok(fs_err::read_to_string(path)?);
-    }
-    let mut text = String::new();
-    io::stdin().lock().read_to_string(&mut text).context("cannot read standard input")?;
-    Ok(text)
-}
-
-/// The pairs of a text, empty lines left out.
-fn parse(text: &str, args: &Args) -> anyhow::Result<Vec<Pair>> {
-    let lines = text.lines().zip(1_usize..).filter(|(line, _)| !line.trim().is_empty());
-    lines
-        .map(|(line, number)| {
-            pair(line, number, args).with_context(|| format!("{}, line {number}", args.pairs))
-        })
-        .collect()
-}
-
-fn pair(line: &str, number: usize, args: &Args) -> anyhow::Result<Pair> {
-    let mut fields: Map<String, Value> = serde_json::from_str(line)
-        .map_err(|error| anyhow!("it is not a JSON object: {}", unquoted_reason(&error)))?;
-    let mut text = |field: &str, option: &str| match fields.remove(field) {
-        Some(Value::String(text)) => Ok(text),
-        Some(_) => bail!("the field `{field}` is not a text"),
-        None => bail!("there is no field `{field}`: say with {option} how it is called"),
-    };
-    let generated = text(&args.generated_field, "--generated-field")?;
-    let gold = text(&args.gold_field, "--gold-field")?;
-    let id = fields.remove(&args.id_field).unwrap_or_else(|| json!(number));
-    Ok(Pair { id, generated, gold })
 }

@@ -1,6 +1,7 @@
 //! `unimatch validate`: whether an instrument agrees with people.
 
 pub(super) mod bench;
+mod card_folder;
 mod effect;
 mod end_to_end;
 mod gate;

@@ -62,6 +62,9 @@ pub struct OwnDescription {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DistilledError {
+    /// The folder is not there.
+    #[error("there is no folder {0}: give one that `unimatch distill` wrote")]
+    NoFolder(Utf8PathBuf),
     /// A file is missing or cannot be read.
     #[error("cannot read {path}: {reason}")]
     File {

@@ -65,6 +65,9 @@ impl DistilledSource {
                 return Ok(DistilledFiles::of_bytes(folder, kind, files.map(Cow::Borrowed)));
             }
         };
+        if !folder.is_dir() {
+            return Err(DistilledError::NoFolder(folder.clone()));
+        }
         let read = |file: &str| {
             let path = folder.join(file);
             fs_err::read(&path)
@@ -178,5 +181,8 @@ mod tests {
         let error =
             DistilledSource::Folder(folder.clone()).open(Kind::Scorer).unwrap_err().to_string();
         assert!(error.contains(folder.join("tokenizer.json").as_str()), "{error}");
+        let nowhere = DistilledSource::Folder(folder.join("nowhere"));
+        let error = nowhere.open(Kind::Scorer).unwrap_err().to_string();
+        assert!(error.contains("there is no folder") && error.contains("nowhere"), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use camino::Utf8Path;
 
-use super::{Calibration, CalibrationError, Rating, ScoreError, Scorer, UnitPair};
+use super::{Calibration, CalibrationError, Rating, ScoreError, Scorer, UnitPair, of_worded};
 use crate::nn::{Cpu, EncoderError, EncoderPrecision, LayerEncoder, TokenStates};
 
 /// Rates a pair by the F-score of BERTScore, mapped to 0-4 by a [`Calibration`].
@@ -59,8 +59,12 @@ impl BertScore {
         Ok(Self { encoder: LayerEncoder::load(folder, layer, (precision, cpu))? })
     }
 
-    /// The figures of each pair, in order. A pair with an empty text has none.
+    /// The figures of each pair, in order. A pair with a unit that holds no word has none.
     pub fn matches(&self, pairs: &[UnitPair<'_>]) -> Vec<Result<Match, ScoreError>> {
+        of_worded(pairs, |pairs| self.matches_of_worded(pairs))
+    }
+
+    fn matches_of_worded(&self, pairs: &[UnitPair<'_>]) -> Vec<Result<Match, ScoreError>> {
         let mut texts: Vec<&str> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut places_of = Vec::with_capacity(pairs.len());

@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 
 use super::{
-    Probabilities, Rating, ScoreError, Scorer, UnitPair, Weighed,
+    Probabilities, Rating, ScoreError, Scorer, UnitPair, Weighed, of_worded,
     outputs::{OutputRule, OutputRuleError},
 };
 use crate::nn::{Cpu, EncoderError, EncoderPrecision, SequenceClassifier};
@@ -82,14 +82,16 @@ impl Scorer for ClassifierScorer {
     }
 
     fn weigh(&self, pairs: &[UnitPair<'_>]) -> Vec<Result<Weighed, ScoreError>> {
-        let texts: Vec<(&str, &str)> =
-            pairs.iter().map(|pair| (pair.generated, pair.gold)).collect();
-        let outputs = self.classifier.classify(&texts).into_iter();
-        outputs
-            .map(|windows| {
-                let windows = windows.map_err(|error| ScoreError::Model(error.to_string()))?;
-                self.weighed(&windows)
-            })
-            .collect()
+        of_worded(pairs, |pairs| {
+            let texts: Vec<(&str, &str)> =
+                pairs.iter().map(|pair| (pair.generated, pair.gold)).collect();
+            let outputs = self.classifier.classify(&texts).into_iter();
+            outputs
+                .map(|windows| {
+                    let windows = windows.map_err(|error| ScoreError::Model(error.to_string()))?;
+                    self.weighed(&windows)
+                })
+                .collect()
+        })
     }
 }

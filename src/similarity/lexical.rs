@@ -1,6 +1,6 @@
 //! Ratings from shared characters or words: chrF and BLEU.
 
-use super::{Rating, ScoreError, Scorer, UnitPair};
+use super::{Rating, ScoreError, Scorer, UnitPair, of_worded};
 use crate::text::{bleu, chrf};
 
 /// Rates a pair by a measure of machine translation: its value from 0 to 100,
@@ -23,12 +23,14 @@ pub enum LexicalMeasure {
 }
 
 impl LexicalMeasure {
-    /// The measure of a pair, from 0 to 100.
-    pub fn of(self, pair: &UnitPair<'_>) -> f64 {
-        match self {
+    /// The measure of each pair, from 0 to 100, in order. A pair with a unit that holds no
+    /// word has none.
+    pub fn of(self, pairs: &[UnitPair<'_>]) -> Vec<Result<f64, ScoreError>> {
+        let of = |pair: &UnitPair<'_>| match self {
             Self::Chrf => chrf(pair.generated, pair.gold),
             Self::Bleu => bleu(pair.generated, pair.gold),
-        }
+        };
+        of_worded(pairs, |pairs| pairs.iter().map(|pair| Ok(of(pair))).collect())
     }
 }
 
@@ -43,8 +45,8 @@ impl LexicalScorer {
         Self { measure: LexicalMeasure::Bleu }
     }
 
-    fn rate(&self, pair: &UnitPair<'_>) -> Result<Rating, ScoreError> {
-        let value = self.measure.of(pair) / 100.0 * Rating::MAX;
+    fn rate(&self, measured: f64) -> Result<Rating, ScoreError> {
+        let value = measured / 100.0 * Rating::MAX;
         // Equal texts may come out above the top by a rounding.
         Rating::new(value.min(Rating::MAX))
             .ok_or_else(|| ScoreError::Model(format!("{} gave {value}", self.id())))
@@ -60,7 +62,7 @@ impl Scorer for LexicalScorer {
     }
 
     fn score(&self, pairs: &[UnitPair<'_>]) -> Vec<Result<Rating, ScoreError>> {
-        pairs.iter().map(|pair| self.rate(pair)).collect()
+        self.measure.of(pairs).into_iter().map(|measured| self.rate(measured?)).collect()
     }
 }
 
@@ -79,7 +81,16 @@ mod tests {
             let unit = "Name the system, and say who runs it today.";
             assert!((rate(&scorer, unit, unit) - Rating::MAX).abs() < 1e-9, "{}", scorer.id());
             assert!(rate(&scorer, "bbb", "Who is Alex?") < 1e-9, "{}", scorer.id());
-            assert!(rate(&scorer, "", "Who is Alex?") < 1e-9, "{}", scorer.id());
+        }
+    }
+
+    #[test]
+    fn a_unit_without_a_word_has_no_rating() {
+        for scorer in [LexicalScorer::chrf(), LexicalScorer::bleu()] {
+            let pair = |generated, gold| UnitPair { generated, gold };
+            let pairs = [pair("", "Who is Alex?"), pair("...", "..."), pair("Who?", "Who?")];
+            let rated = scorer.score(&pairs);
+            assert!(matches!(rated[..], [Err(_), Err(_), Ok(_)]), "{}: {rated:?}", scorer.id());
         }
     }
 

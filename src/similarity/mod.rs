@@ -14,6 +14,7 @@ mod outputs;
 mod probabilities;
 mod stage;
 mod vectors;
+mod wording;
 
 pub use bert_score::{BertScore, BertScorer, BertScorerError, Match};
 pub use calibration::{Calibration, CalibrationError};
@@ -28,6 +29,7 @@ pub use outputs::{OutputRule, OutputRuleError};
 pub use probabilities::Probabilities;
 pub use stage::{PairBatch, RatedPair, ScoreRecord, ScoreStage};
 pub use vectors::{PairCosine, RememberingEncoder};
+pub use wording::of_worded;
 
 use std::sync::Arc;
 
@@ -183,6 +185,9 @@ pub enum ScoreError {
         /// What was wrong with the last reply.
         reason: String,
     },
+    /// A unit says nothing that could be compared.
+    #[error("no word in the unit: it has neither a letter nor a digit")]
+    Wordless,
     /// The model that rates failed.
     #[error("the scorer failed: {0}")]
     Model(String),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Probabilities, Rating, Scorer, UnitPair, Weighed};
+use super::{Probabilities, Rating, ScoreError, Scorer, UnitPair};
 use crate::{
     corpus::DraftId,
     run::{Emit, Outcome, RunError, Stage},
@@ -50,7 +50,8 @@ impl PairBatch {
 pub struct ScoreRecord {
     /// Who rated.
     pub scorer: String,
-    /// The pairs and their ratings.
+    /// The pairs and their ratings. A pair with a unit that holds no word is not among
+    /// them: no later try would rate it either.
     pub pairs: Vec<RatedPair>,
 }
 
@@ -95,25 +96,42 @@ impl ScoreStage<'_> {
     fn rate(&self, batch: &PairBatch) -> Outcome<ScoreRecord> {
         let pairs: Vec<UnitPair<'_>> =
             batch.pairs.iter().map(|(generated, gold)| UnitPair { generated, gold }).collect();
-        let ratings: Result<Vec<Weighed>, _> = self.scorer.weigh(&pairs).into_iter().collect();
-        match ratings {
-            Ok(ratings) if ratings.len() == pairs.len() => Outcome::Done(ScoreRecord {
-                scorer: self.scorer.id().to_owned(),
-                pairs: pairs
-                    .iter()
-                    .zip(ratings)
-                    .map(|(pair, weighed)| RatedPair {
-                        generated: pair.generated.to_owned(),
-                        gold: pair.gold.to_owned(),
-                        rating: weighed.rating,
-                        probabilities: weighed.probabilities,
-                    })
-                    .collect(),
-            }),
-            Ok(ratings) => Outcome::Failed {
-                error: format!("{} ratings for {} pairs", ratings.len(), pairs.len()),
-            },
+        let weighed = self.scorer.weigh(&pairs);
+        if weighed.len() != pairs.len() {
+            let error = format!("{} ratings for {} pairs", weighed.len(), pairs.len());
+            return Outcome::Failed { error };
+        }
+        let rated = pairs.iter().zip(weighed).filter_map(|(pair, weighed)| match weighed {
+            Ok(weighed) => Some(Ok(RatedPair {
+                generated: pair.generated.to_owned(),
+                gold: pair.gold.to_owned(),
+                rating: weighed.rating,
+                probabilities: weighed.probabilities,
+            })),
+            Err(ScoreError::Wordless) => None,
+            Err(error) => Some(Err(error)),
+        });
+        match rated.collect() {
+            Ok(pairs) => Outcome::Done(ScoreRecord { scorer: self.scorer.id().to_owned(), pairs }),
             Err(error) => Outcome::Failed { error: format!("{:#}", anyhow::Error::new(error)) },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::similarity::LexicalScorer;
+
+    #[test]
+    fn a_pair_without_a_word_costs_its_batch_no_rating() {
+        let scorer = LexicalScorer::chrf();
+        let stage = ScoreStage { scorer: &scorer };
+        let pair = |generated: &str| (generated.to_owned(), "Who is Alex?".to_owned());
+        let pairs = vec![pair("???"), pair("Who is Alex?")];
+        let batch = PairBatch { draft: DraftId::new("D"), index: 0, pairs };
+        let Outcome::Done(record) = stage.rate(&batch) else { panic!("the batch failed") };
+        let rated: Vec<&str> = record.pairs.iter().map(|pair| pair.generated.as_str()).collect();
+        assert_eq!(rated, ["Who is Alex?"]);
     }
 }

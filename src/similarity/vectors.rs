@@ -3,6 +3,7 @@
 use super::{
     ScoreError, UnitPair,
     memory::{Memory, distinct},
+    of_worded,
 };
 use crate::nn::{Embedding, SentenceEncoder};
 
@@ -41,8 +42,12 @@ impl RememberingEncoder {
         self.known.len()
     }
 
-    /// The cosine of each pair, in order. A pair with an empty text has none.
+    /// The cosine of each pair, in order. A pair with a unit that holds no word has none.
     pub fn pair_cosines(&self, pairs: &[UnitPair<'_>]) -> Vec<Result<PairCosine, ScoreError>> {
+        of_worded(pairs, |pairs| self.cosines(pairs))
+    }
+
+    fn cosines(&self, pairs: &[UnitPair<'_>]) -> Vec<Result<PairCosine, ScoreError>> {
         let (texts, places) = distinct(pairs);
         let vectors = self.known.recall(&texts, |texts| {
             let made = self.encoder.encode(texts).into_iter();

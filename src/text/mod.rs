@@ -16,6 +16,6 @@ mod white_space;
 pub use bleu::bleu;
 pub use chrf::chrf;
 pub use json::unquoted_reason;
-pub use lines::line_at;
-pub use sentence::sentence_ends;
+pub use lines::{RowLines, line_at, line_not_utf8};
+pub use sentence::{has_words, sentence_ends};
 pub use white_space::{is_white_space, trim, words};

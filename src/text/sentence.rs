@@ -37,7 +37,7 @@ pub fn sentence_ends(text: &str) -> Vec<usize> {
 }
 
 /// Whether a text holds a letter or a digit.
-fn has_words(text: &str) -> bool {
+pub fn has_words(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 

@@ -43,6 +43,10 @@ impl Sheet {
 
     /// What a rater who sees the key exports, the best text first or last.
     fn ranked(&self, name: &str, rater: &str, best_first: bool) -> Utf8PathBuf {
+        let key = unimatch::agreement::load_key(&self.path("sheet.key.jsonl")).unwrap();
+        let sheet = unimatch::agreement::ranking_sheet_name(&key);
+        let page = fs_err::read_to_string(self.path("sheet.html")).unwrap();
+        assert!(page.contains(&sheet), "the page names itself so");
         let mut lines = String::new();
         for set in self.key() {
             let texts = set["texts"].as_array().unwrap();
@@ -51,7 +55,7 @@ impl Sheet {
                 let better = texts.iter().filter(|other| f1(text) < f1(other)).count();
                 let rank = if best_first { better + 1 } else { texts.len() - better };
                 lines += &serde_json::json!({
-                    "sheet": "s", "rater": rater, "id": set["id"], "text": text["id"], "rank": rank,
+                    "sheet": sheet, "rater": rater, "id": set["id"], "text": text["id"], "rank": rank,
                 })
                 .to_string();
                 lines.push('\n');

@@ -84,12 +84,70 @@ fn raw_measures_are_printed_as_they_are() {
 
 #[test]
 fn a_line_that_is_no_pair_is_named_and_not_quoted() {
-    check_refused("{\"a\": \"x\", \"b\": \"y\"}\n\"secret\"", &["-, line 2", "not a JSON object"]);
+    check_refused("\"secret\"\n\"secret\"", &["of -", "line 1", "not a JSON object"]);
     check_refused("{\"a\": \"secret\"}", &["line 1", "no field `b`", "--gold-field"]);
     check_refused("{\"a\": [\"secret\"], \"b\": \"y\"}", &["field `a` is not a text"]);
     let output = rate(&["--scorer", "gpt"], PAIRS);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("embedding:FOLDER"));
+}
+
+#[test]
+fn a_bad_line_costs_the_others_no_rating() {
+    let pairs = "{\"id\": \"x\", \"a\": \"Why?\", \"b\": \"Why?\"}\n\"secret\"\n\
+                 {\"id\": \"z\", \"a\": \"Why?\", \"b\": 4}\n{\"a\": \"Who?\", \"b\": \"Why?\"}\n";
+    let output = rate(&["--scorer", "lexical:chrf"], pairs);
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    assert!(lines[0]["rating"].is_f64() && lines[3]["rating"].is_f64(), "{text}");
+    assert_eq!((&lines[1]["id"], &lines[1]["line"]), (&json!(2), &json!(2)));
+    assert_eq!((&lines[2]["id"], &lines[2]["line"]), (&json!("z"), &json!(3)));
+    assert!(lines[2]["error"].as_str().unwrap().contains("`b` is not a text"), "{text}");
+    assert!(!text.contains("secret"), "{text}");
+    let twice = pairs.replace("\"z\"", "\"x\"").replace(": 4", ": \"y\"");
+    check_refused(&twice, &["line 3", "that of line 1"]);
+}
+
+#[test]
+fn pairs_as_csv_are_refused_in_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = temporary_folder(&dir).join("pairs.csv");
+    fs_err::write(&path, "a,b\nx,y\n").unwrap();
+    let output = Command::cargo_bin("unimatch").unwrap().args(["rate", path.as_str()]).output();
+    let message = String::from_utf8(output.unwrap().stderr).unwrap();
+    assert!(message.contains("JSON lines, not from CSV"), "{message}");
+}
+
+#[test]
+fn a_unit_without_a_word_is_an_error_of_its_pair() {
+    let pairs = "{\"a\": \"...\", \"b\": \"Good.\"}\n{\"a\": \"Good.\", \"b\": \"\u{200f}\"}\n\
+                 {\"a\": \"\", \"b\": \"Good.\"}\n{\"a\": \"Good.\", \"b\": \"Good.\"}\n";
+    let embedding = encoder_argument();
+    let bert_score = embedding.replace("embedding:", "bertscore:");
+    let chrf = "lexical:chrf";
+    let mut asked =
+        vec![vec![chrf], vec!["lexical:bleu"], vec![chrf, "--raw"], vec![&embedding, "--raw"]];
+    asked.extend([vec![&*embedding], vec![&bert_score, "--raw"]]);
+    if cfg!(feature = "distilled") {
+        asked.push(vec!["distilled"]);
+    }
+    for scorer in asked {
+        let output = rate(&[&["--scorer"][..], &scorer].concat(), pairs);
+        assert_eq!(output.status.code(), Some(3), "{scorer:?}");
+        let lines: Vec<Value> = std::str::from_utf8(&output.stdout)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        for line in &lines[..3] {
+            let error = line["error"].as_str().unwrap_or_default();
+            assert!(error.contains("no word in the unit"), "{scorer:?}: {lines:?}");
+        }
+        let rated = lines[3].get("rating").or(lines[3].get("raw"));
+        assert!(rated.is_some_and(Value::is_f64), "{scorer:?}: {lines:?}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroUsize, sync::Mutex};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use unimatch::{
     experiment::texts::{
         Content, Entry, Format, Instrument, Options, TextOutcome, TextsEvaluation, Unpaired,
@@ -12,6 +12,8 @@ use unimatch::{
     segment::{SegmentError, Segmentation, Segmenter},
     similarity::{Rating, ScoreError, Scorer, UnitPair},
 };
+
+use crate::program::{fail, succeed, text, unimatch};
 
 /// Cuts after each full stop, and cannot cut what says "uncuttable".
 #[derive(Default)]
@@ -240,6 +242,12 @@ fn files_are_loaded_in_either_format() {
         "{\"id\": \"a\", \"text\": \"Go on.\"}\n\n{\"units\": [\"One.\", \"Two.\"], \"id\": \"b\"}\r\n",
         &[text("a", "Go on.", 1), units("b", &["One.", "Two."], 3)],
     );
+    check_loaded("a.jsonl", "{\"id\": 7, \"text\": \"Go on.\"}", &[text("7", "Go on.", 1)]);
+    check_loaded(
+        "a.csv",
+        "id,text\r\na,\"Go on,\r\nplease.\"\r\nb,Two.\r\n",
+        &[text("a", "Go on,\r\nplease.", 2), text("b", "Two.", 4)],
+    );
     check_loaded(
         "a.csv",
         "\u{feff}id,text\na,\"Go on,\nplease.\"\na,\nb,é 🙂\n",
@@ -268,7 +276,11 @@ fn broken_file_is_refused_with_its_line() {
         &["line 1", "both field text and field units"],
     );
     check_refused("a.jsonl", "{\"id\": \" \", \"text\": \"b\"}", &["line 1", "field id is empty"]);
-    check_refused("a.jsonl", "{\"id\": 1, \"text\": \"b\"}", &["line 1", "integer `1`"]);
+    check_refused(
+        "a.jsonl",
+        "{\"id\": [1], \"text\": \"b\"}",
+        &["line 1", "neither text nor number"],
+    );
     check_refused("a.csv", "id,text,extra\na,b,c\n", &["line 1", "id,text,extra"]);
     check_refused("a.csv", "id,text\na,b\nc\n", &["line 3", "1 columns"]);
     check_refused("a.csv", "id,text\n,b\n", &["line 2", "field id is empty"]);
@@ -298,4 +310,44 @@ fn load_text(name: &str, text: &str) -> anyhow::Result<Vec<Entry>> {
     let path = Utf8PathBuf::from_path_buf(dir.path().join(name)).unwrap();
     fs_err::write(&path, text).unwrap();
     load(&path, Format::of(&path).unwrap())
+}
+
+#[test]
+fn what_ids_lose_is_said_with_their_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = Utf8Path::from_path(dir.path()).unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        fs_err::write(dir.join(name), bytes).unwrap();
+        dir.join(name)
+    };
+    let references = write("r.csv", b"id,unit\na,Why?\nb,Good image.\nc,Why?\n");
+    let candidates = write(
+        "c.jsonl",
+        b"{\"id\":\"a\",\"units\":[\"Why?\",\"ok\"]}\n{\"id\":\"d\",\"text\":\"Why?\"}\n",
+    );
+    let eval = |candidates: &Utf8Path| {
+        let mut command = unimatch();
+        command.args(["eval", "--references", references.as_str(), "--scorer", "lexical:chrf"]);
+        command.args(["--segmenter", "sentence", "--candidates", candidates.as_str()]);
+        command
+    };
+    let refused = fail(&mut eval(&candidates));
+    assert!(
+        refused.contains("2 ids have no candidate (b, c); 1 id has no reference (d)"),
+        "{refused}"
+    );
+    let left_out = succeed(eval(&candidates).args(["--unpaired", "leave-out", "-f", "json"]));
+    let notes = text(&left_out.stderr);
+    assert!(notes.contains("2 ids have no candidate (b, c): left out"), "{notes}");
+    assert!(
+        notes.contains("c.jsonl: 1 unit of under 3 characters dropped, of 1 id (a)"),
+        "{notes}"
+    );
+    for (bytes, expected) in [
+        (&b"id,text\na,x\nb,Caf\xe9\n"[..], "x.csv, line 3: it is not UTF-8"),
+        (b" \n", "x.csv is empty"),
+    ] {
+        let message = fail(&mut eval(&write("x.csv", bytes)));
+        assert!(message.contains(expected), "{message}");
+    }
 }

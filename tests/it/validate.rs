@@ -79,6 +79,45 @@ fn a_bound_that_is_missed_ends_with_code_four_after_the_card() {
 }
 
 #[test]
+fn what_no_figure_can_reach_is_wrong_usage() {
+    let bench = Bench::new(PAIRS);
+    for wrong in [
+        ["--min-pearson", "NaN"],
+        ["--min-kappa", "1.5"],
+        ["--min-accuracy", "80"],
+        ["--max-mae", "inf"],
+        ["--max-bias", "4.5"],
+        ["--draws", "1"],
+    ] {
+        let output = bench.validate(&[&["--scorer", "lexical:chrf"][..], &wrong].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(text(&output.stderr).contains("invalid value"), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn the_card_of_another_scorer_is_not_written_over() {
+    let bench = Bench::new(PAIRS);
+    let out = bench.root.join("card");
+    let write = |scorer: &str, more: &[&str]| {
+        let arguments = ["--scorer", scorer, "--out", out.as_str()];
+        bench.validate(&[&arguments[..], more].concat())
+    };
+    let card = || fs_err::read_to_string(out.join("card.json")).unwrap();
+    assert_eq!(write("lexical:chrf", &[]).status.code(), Some(0));
+    assert_eq!(write("lexical:chrf", &["--exclude-kind", "variant"]).status.code(), Some(0));
+    let kept = card();
+    let refused = write("lexical:bleu", &[]);
+    assert_eq!((refused.status.code(), card()), (Some(1), kept));
+    let message = text(&refused.stderr);
+    assert!(message.contains("the card of another") && message.contains("--force"), "{message}");
+    assert_eq!(write("lexical:bleu", &["--force"]).status.code(), Some(0));
+    assert!(card().contains("lexical:bleu"));
+    fs_err::write(out.join("card.json"), "[1").unwrap();
+    assert!(text(&write("lexical:bleu", &[]).stderr).contains("is no card"));
+}
+
+#[test]
 fn what_a_scorer_said_is_not_asked_again() {
     let bench = Bench::new(PAIRS);
     let rules = bench.root.join("judge.jsonl");
@@ -153,9 +192,12 @@ fn a_sheet_is_drawn_from_a_run_and_its_export_comes_back() {
     let page = fs_err::read_to_string(&sheet).unwrap();
     assert!(!page.contains("http:") && !page.contains("https:"), "no link to anywhere");
     assert!(fail(&mut draw).contains("is there already"));
+    let none = draw.args(["-n", "0"]).output().unwrap();
+    assert_eq!(none.status.code(), Some(2), "{}", text(&none.stderr));
+    let id = unimatch::agreement::pair_id(["D", "0", "Who?", "Who is it?"]);
     let line = |rater: &str, rating: u8| {
         format!(
-            "{{\"sheet\":\"s\",\"rater\":\"{rater}\",\"id\":\"1\",\"draft\":\"D\",\"paragraph\":\"0\",\
+            "{{\"sheet\":\"s\",\"rater\":\"{rater}\",\"id\":\"{id}\",\"draft\":\"D\",\"paragraph\":\"0\",\
              \"kind\":\"natural\",\"a\":\"Who?\",\"b\":\"Who is it?\",\"rating\":{rating}}}\n"
         )
     };
@@ -177,7 +219,7 @@ fn the_dev_split_gives_the_figures_of_scipy_on_the_same_ratings() {
     let scorer = format!("embedding:{}", material::model("all-MiniLM-L6-v2"));
     let output = unimatch()
         .args(["validate", "similarity", annotations.as_str(), "--scorer", &scorer, "-f", "json"])
-        .args(["--draws", "50", "--cache"])
+        .args(["--draws", "100", "--cache"])
         .arg(dir.path())
         .output()
         .unwrap();

@@ -61,7 +61,7 @@ pub struct RankingCard {
     pub n_unscored: usize,
     /// Why, and how many for that reason.
     pub score_errors: BTreeMap<String, usize>,
-    /// Against the mean rank of all raters.
+    /// Against the mean place of all raters.
     #[serde(flatten)]
     pub figures: RankingFigures,
     /// How the intervals were drawn: set by set.
@@ -72,7 +72,7 @@ pub struct RankingCard {
     pub raters: BTreeMap<String, RankingFigures>,
     /// The raters with each other, where there are several.
     pub agreement_of_raters: Option<RankerFigures>,
-    /// The mean F1 of the texts at each mean rank.
+    /// The mean F1 of the texts at each mean place.
     pub mean_f1_by_rank: BTreeMap<String, f64>,
 }
 
@@ -84,7 +84,8 @@ struct Ranked {
     rank: f64,
 }
 
-/// Makes the card from the F1 of each text of each set, or why it has none.
+/// Makes the card from the F1 of each text of each set, or why it has none. Ranks are
+/// taken as [places](Ranking::placed).
 ///
 /// # Panics
 ///
@@ -97,6 +98,7 @@ pub fn ranking_card(
     draws: Draws,
 ) -> RankingCard {
     assert_eq!(sets.len(), f1.len(), "figures and sets differ in number");
+    let sets: &[Ranking] = &sets.iter().map(Ranking::placed).collect::<Vec<_>>();
     let mut score_errors: BTreeMap<String, usize> = BTreeMap::new();
     for error in f1.iter().flatten().filter_map(|f1| f1.as_ref().err()) {
         *score_errors.entry(error.clone()).or_default() += 1;
@@ -284,6 +286,18 @@ mod tests {
     fn ties_of_the_expert_ask_nothing_and_ties_of_f1_count_half() {
         let figures = card(&[set("a", &[[1.0, 2.0, 2.0]])], &[[0.5, 0.5, 0.1]]).figures;
         assert_eq!((figures.pair_accuracy, figures.whole_sets), (Some(0.75), Some(0.0)));
+    }
+
+    #[test]
+    fn raters_weigh_alike_whatever_numbers_they_rank_by() {
+        let f1 = [[1.0, 0.4, 0.3], [0.9, 0.2, 0.1]];
+        let small = [[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]];
+        let large = [small[0], [900.0, 50.0, 20.0]];
+        let card = |ranks| card(&[set("a", ranks), set("b", ranks)], &f1);
+        assert_eq!(card(&large).figures, card(&small).figures);
+        assert_eq!(card(&large).agreement_of_raters, card(&small).agreement_of_raters);
+        let tied = card(&[[1.0, 1.0, 7.0], [1.0, 1.0, 7.0]]).mean_f1_by_rank;
+        assert_eq!(tied.keys().collect::<Vec<_>>(), ["1.50", "3.00"]);
     }
 
     #[test]

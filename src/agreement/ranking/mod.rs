@@ -6,13 +6,18 @@
 
 mod card;
 mod composing;
+mod guard;
 mod rankings_file;
 mod sheets;
 
 pub use card::{RankerFigures, RankingCard, RankingFigures, ranking_card};
 pub use composing::{ComposedSet, ComposedText, Material, TARGETS, compose};
+pub use guard::guarded;
 pub use rankings_file::{Ranking, load_rankings, write_rankings};
-pub use sheets::{ImportedRankings, KeyedSet, KeyedText, SHEET_COLUMNS, import_rankings, load_key};
+pub use sheets::{
+    ImportedRankings, KeyedSet, KeyedText, SHEET_COLUMNS, import_rankings, load_key,
+    ranking_sheet_name,
+};
 
 use serde::{Deserialize, Serialize};
 

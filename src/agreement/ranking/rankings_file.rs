@@ -1,14 +1,17 @@
 //! Files of texts that experts put in order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
 use super::RankedText;
-use crate::agreement::{
-    AnnotationError,
-    annotation_error::{json_lines, read},
+use crate::{
+    agreement::{
+        AnnotationError,
+        annotation_error::{json_lines, read},
+    },
+    stats::average_ranks,
 };
 
 /// Texts on one paragraph, and how raters put them in order.
@@ -35,13 +38,25 @@ pub struct Ranking {
     pub raters: Vec<String>,
 }
 
+impl Ranking {
+    /// With the place of each text in its rater's order in stead of the rank, texts of one
+    /// rank in the mean of the places that they share: 1, 1, 3 and 2, 2, 7 both become 1.5,
+    /// 1.5, 3. Raters number differently, and means of their numbers would weigh them so.
+    #[must_use]
+    pub fn placed(&self) -> Self {
+        let ranks = self.ranks.iter().map(|ranks| ranks.as_deref().map(average_ranks)).collect();
+        Self { ranks, ..self.clone() }
+    }
+}
+
 /// Loads sets of ranked texts from JSON lines.
 ///
 /// # Errors
 ///
 /// Each names the file and the line: an unknown field, a set of fewer than two texts or
 /// without a unit of the instructor, ranks that are not one for each text or are not
-/// numbers from 1 up, a set that nobody ranked, an id that comes twice.
+/// numbers from 1 up, a set that nobody ranked, an id of a set or of a text in it that
+/// comes twice.
 pub fn load_rankings(path: &Utf8Path) -> Result<Vec<Ranking>, AnnotationError> {
     let sets: Vec<(usize, Ranking)> = json_lines(path, &read(path)?)?;
     if sets.is_empty() {
@@ -67,6 +82,10 @@ fn check(set: &Ranking) -> Result<(), &'static str> {
     }
     if set.texts.iter().any(|text| text.text.trim().is_empty()) {
         return Err("a text is blank");
+    }
+    let ids: BTreeSet<&str> = set.texts.iter().map(|text| text.id.as_str()).collect();
+    if ids.len() < set.texts.len() {
+        return Err("two texts of the set have one id: give each its own");
     }
     if !set.raters.is_empty() && set.raters.len() != set.ranks.len() {
         return Err("the raters and their ranks differ in number");
@@ -123,6 +142,10 @@ mod tests {
             (SET.replace("[[1,2],null]", "[null]"), "nobody ranked"),
             (SET.replace("\"Who is Alex?\"", ""), "no unit of the instructor"),
             (SET.replace("Nice.", " "), "blank"),
+            (
+                SET.replace("\"id\":\"b\"", "\"id\":\"a\""),
+                "line 1: two texts of the set have one id",
+            ),
             (SET.replace("\"gold\"", "\"golden\""), "line 1"),
             (format!("{SET}\n{SET}"), "line 2: the id is that of line 1"),
             (String::new(), "no set"),

@@ -1,15 +1,15 @@
 //! What ranking sheets export, brought together with their key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use super::{RankedText, Ranking};
+use super::{RankedText, Ranking, guard::unguarded};
 use crate::agreement::{
     AnnotationError,
     annotation_error::{json_lines, read},
-    csv_rows::{is_csv, rows},
+    csv_rows::{Columns, is_csv, rows},
 };
 
 /// A set of the key: what a sheet shows, and what it does not.
@@ -54,12 +54,21 @@ impl From<&KeyedText> for RankedText {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
-    #[serde(rename = "sheet")]
-    _sheet: String,
+    /// Which exported it; a CSV does not say.
+    sheet: Option<String>,
     rater: String,
     id: String,
     text: String,
     rank: f64,
+    /// The words that the rater saw, where a CSV shows them.
+    #[serde(skip)]
+    words: Option<String>,
+}
+
+/// The name of the sheet with these sets.
+pub fn ranking_sheet_name(sets: &[KeyedSet]) -> String {
+    let ids: Vec<&str> = sets.iter().map(|set| set.id.as_str()).collect();
+    format!("ranking-{}", &blake3::hash(ids.join(" ").as_bytes()).to_hex()[..8])
 }
 
 /// The rankings of one or several raters.
@@ -75,11 +84,27 @@ pub struct ImportedRankings {
 ///
 /// # Errors
 ///
-/// Names the file and the line of what is no set.
+/// Names the file and the line of what is no set, or of an id of a set or a text that
+/// comes twice.
 pub fn load_key(path: &Utf8Path) -> Result<Vec<KeyedSet>, AnnotationError> {
-    let sets: Vec<(usize, KeyedSet)> = json_lines(path, &read(path)?)?;
+    let sets: Vec<(usize, KeyedSet)> = json_lines(path, &read(path)?).map_err(|mut error| {
+        error.reason.push_str("; the key is the .key.jsonl that was written beside the sheet");
+        error
+    })?;
     if sets.is_empty() {
         return Err(AnnotationError::of(path, "there is no set in it"));
+    }
+    let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
+    for (line, set) in &sets {
+        if let Some(first) = lines.insert(&set.id, *line) {
+            let reason = format!("the id is that of line {first}: the key was put together twice");
+            return Err(AnnotationError::at(path, *line, reason));
+        }
+        let ids: BTreeSet<&str> = set.texts.iter().map(|text| text.id.as_str()).collect();
+        if ids.len() < set.texts.len() {
+            let reason = "two texts of the set have one id: give the key as it was written";
+            return Err(AnnotationError::at(path, *line, reason));
+        }
     }
     Ok(sets.into_iter().map(|(_, set)| set).collect())
 }
@@ -90,14 +115,16 @@ pub fn load_key(path: &Utf8Path) -> Result<Vec<KeyedSet>, AnnotationError> {
 /// # Errors
 ///
 /// Each names the file and the line: what is no line of a sheet, a rank that is none from
-/// 1 to the number of texts, a rater without a name, a set or text that the key does not
-/// have, a text ranked twice and not alike, a set of which only some texts are ranked.
+/// 1 to the number of texts, a rater without a name, a line of another sheet than that of
+/// the key, a set or text that the key does not have, a text whose words are not those of
+/// the key, a text ranked twice and not alike, a set of which only some texts are ranked.
 pub fn import_rankings(
     key: &[KeyedSet],
     sheets: &[Utf8PathBuf],
 ) -> Result<ImportedRankings, AnnotationError> {
     let places: BTreeMap<&str, usize> =
         key.iter().enumerate().map(|(at, set)| (set.id.as_str(), at)).collect();
+    let sheet = ranking_sheet_name(key);
     // By rater and set, the rank of each text and where it was read.
     let mut given: BTreeMap<(String, usize), Vec<Option<f64>>> = BTreeMap::new();
     let mut seen: BTreeMap<(String, usize), (Utf8PathBuf, usize)> = BTreeMap::new();
@@ -108,6 +135,11 @@ pub fn import_rankings(
             if rater.is_empty() {
                 return Err(fault("the rater has no name: fill it in on the sheet"));
             }
+            if line.sheet.as_ref().is_some_and(|name| *name != sheet) {
+                return Err(fault(&format!(
+                    "another sheet exported it than that of the key, which is {sheet}: give its key"
+                )));
+            }
             let set = *places
                 .get(line.id.as_str())
                 .ok_or_else(|| fault("the key has no such set: is it that of another sheet?"))?;
@@ -116,6 +148,14 @@ pub fn import_rankings(
                 .iter()
                 .position(|text| text.id == line.text)
                 .ok_or_else(|| fault("the set of the key has no such text"))?;
+            let is_other =
+                |words: &String| !words.split_whitespace().eq(texts[text].text.split_whitespace());
+            if line.words.as_ref().is_some_and(is_other) {
+                return Err(fault(
+                    "the text is not that of the key: it was edited, or is of another sheet; rank \
+                     it on the sheet as it was written",
+                ));
+            }
             if !(1.0..=texts.len() as f64).contains(&line.rank) || line.rank.fract() != 0.0 {
                 let reason = format!("a rank is not from 1 to {}", texts.len());
                 return Err(fault(&reason));
@@ -167,8 +207,7 @@ pub fn import_rankings(
 fn lines(path: &Utf8Path) -> Result<Vec<(usize, Line)>, AnnotationError> {
     let text = read(path)?;
     let lines = if is_csv(path)? {
-        let is_known = |column: &str| SHEET_COLUMNS.contains(&column);
-        let (_, rows) = rows(path, &text, &["rater", "id", "text_id", "rank"], is_known)?;
+        let (_, rows) = rows(path, &text, &COLUMNS)?;
         let ranked = rows.into_iter().filter(|row| row.cells.contains_key("rank"));
         ranked
             .map(|row| {
@@ -177,8 +216,9 @@ fn lines(path: &Utf8Path) -> Result<Vec<(usize, Line)>, AnnotationError> {
                     AnnotationError::at(path, row.line, "the column rank holds no number")
                 })?;
                 let line = Line {
-                    _sheet: String::new(),
-                    rater: row.needed(path, "rater")?,
+                    sheet: None,
+                    words: row.cells.get("text").map(|text| unguarded(text).to_owned()),
+                    rater: unguarded(&row.needed(path, "rater")?).to_owned(),
                     id: row.needed(path, "id")?,
                     text: row.needed(path, "text_id")?,
                     rank,
@@ -187,13 +227,23 @@ fn lines(path: &Utf8Path) -> Result<Vec<(usize, Line)>, AnnotationError> {
             })
             .collect::<Result<_, _>>()?
     } else {
-        json_lines(path, &text)?
+        let lines: Vec<(usize, Line)> = json_lines(path, &text)?;
+        if let Some((number, _)) = lines.iter().find(|(_, line)| line.sheet.is_none()) {
+            return Err(AnnotationError::at(path, *number, "missing field `sheet`"));
+        }
+        lines
     };
     if lines.is_empty() {
         return Err(AnnotationError::of(path, "there is no rank in it"));
     }
     Ok(lines)
 }
+
+const COLUMNS: Columns = Columns {
+    needed: &["rater", "id", "text_id", "rank"],
+    optional: &["draft", "paragraph", "gold", "text"],
+    prefix: None,
+};
 
 /// The columns of a sheet as CSV.
 pub const SHEET_COLUMNS: [&str; 8] =
@@ -222,8 +272,9 @@ mod tests {
     }
 
     fn line(rater: &str, id: &str, text: &str, rank: &str) -> String {
+        let sheet = ranking_sheet_name(&key());
         format!(
-            "{{\"sheet\":\"s\",\"rater\":\"{rater}\",\"id\":\"{id}\",\"text\":\"{text}\",\"rank\":{rank}}}\n"
+            "{{\"sheet\":\"{sheet}\",\"rater\":\"{rater}\",\"id\":\"{id}\",\"text\":\"{text}\",\"rank\":{rank}}}\n"
         )
     }
 
@@ -247,7 +298,7 @@ mod tests {
         assert_eq!(found.sets.len(), 1, "nobody ranked the other");
         assert_eq!(found.sets[0].raters, ["anna", "ben"]);
         assert_eq!(found.sets[0].ranks, [Some(vec![2.0, 1.0]), Some(vec![1.0, 1.0])]);
-        let csv = "rater,id,text_id,text,rank\nanna,s2,x,Text,2\nanna,s2,y,Text,1\n,s1,x,Text,\n";
+        let csv = "rater,id,text_id,text,rank\nanna,s2,x,Text x.,2\nanna,s2,y, Text\u{a0}y.,1\n,s1,x,Text,\n";
         assert_eq!(import("a.csv", csv).unwrap().sets[0].ranks, [Some(vec![2.0, 1.0])]);
     }
 
@@ -262,6 +313,10 @@ mod tests {
             (line("anna", "s9", "x", "1"), "no such set"),
             (line("anna", "s1", "z", "1"), "no such text"),
             (good.clone() + &line("anna", "s1", "x", "2"), "line 3: this rater ranked"),
+            (
+                good.replace("\"sheet\":\"ranking-", "\"sheet\":\"ranking-z"),
+                "line 1: another sheet",
+            ),
             (String::new(), "no rank"),
         ] {
             let message = import("a.jsonl", &text).unwrap_err();
@@ -270,5 +325,32 @@ mod tests {
         assert!(
             import("a.csv", "rater,id,text_id,rank\n,s1,x,1\n").unwrap_err().contains("line 2")
         );
+    }
+
+    #[test]
+    fn a_text_edited_in_a_spreadsheet_is_named_with_its_line() {
+        let csv = "rater,id,text_id,text,rank\r\nanna,s1,x,Text x.,1\r\nanna,s1,y,Text z.,2\r\n";
+        let message = import("a.csv", csv).unwrap_err();
+        assert!(message.contains("a.csv, line 3: the text is not that of the key"), "{message}");
+    }
+
+    #[test]
+    fn a_key_that_names_two_things_alike_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = Utf8Path::from_path(dir.path()).unwrap().join("s.key.jsonl");
+        let set = |set: &KeyedSet| serde_json::to_string(set).unwrap();
+        let mut sets = key();
+        let twice = format!("{}\n{}\n", set(&sets[0]), set(&sets[0]));
+        sets[0].texts[1].id = "x".to_owned();
+        let cases = [
+            (twice, "line 2: the id is that of line 1"),
+            (set(&sets[0]), "line 1: two texts of the set have one id"),
+            ("rater,id\n".to_owned(), ".key.jsonl that was written beside the sheet"),
+        ];
+        for (text, expected) in cases {
+            fs_err::write(&path, text).unwrap();
+            let message = load_key(&path).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
     }
 }

@@ -11,8 +11,8 @@ use rand_chacha::ChaCha8Rng;
 use super::{matched_paragraphs, place, refuse_existing};
 use crate::{
     agreement::{
-        ComposedText, KeyedSet, KeyedText, Material, SHEET_COLUMNS, compose, import_rankings,
-        load_key, write_rankings,
+        ComposedText, KeyedSet, KeyedText, Material, SHEET_COLUMNS, compose, guarded,
+        import_rankings, load_key, ranking_sheet_name, write_rankings,
     },
     cli::{
         Ending,
@@ -34,6 +34,18 @@ units generated for other paragraphs, and where those do not reach the top, the 
 their soft F1 lies near 0, 0.5 and 1 by the scorer. Beside SHEET.html are written SHEET.csv, the same
 sheet for a spreadsheet, and SHEET.key.jsonl, which says how each text was made: keep it from the
 raters, and give it to `import-ranking`.";
+
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  unimatch annotate import-ranking anna.jsonl ben.csv --key sheet.key.jsonl --out rankings.jsonl
+  unimatch validate end-to-end rankings.jsonl
+
+A SHEET is what the page exported (.jsonl), or the CSV with `rater` and `rank` filled in; `rater`
+must stand on every row that has a rank. Ranks are whole numbers from 1, the text that says most; equal
+ranks are ties. A set is ranked whole or not at all, and rows without a rank are left out. Lines
+may end in any way, but cells are parted by commas and the encoding is UTF-8.
+
+Exit codes: 0 done; 1 a sheet or the key cannot be taken, with the line that says why; 2 wrong usage.";
 
 /// Draw sets of three texts on a paragraph, at F1 near 0, 0.5 and 1, for people to put in order
 #[derive(Debug, clap::Args)]
@@ -77,6 +89,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 
 /// Bring together what ranking sheets exported, or sheets that were filled in as CSV
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = IMPORT_EXAMPLES)]
 pub(super) struct ImportArgs {
     /// What sheets exported: .jsonl, or .csv with ranks filled in
     #[arg(value_name = "SHEET", required = true)]
@@ -156,8 +169,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         "no paragraph has three texts as near as --tolerance {}: give more, or runs of other models",
         args.tolerance
     );
-    let ids: Vec<&str> = sets.iter().map(|set| set.id.as_str()).collect();
-    let name = format!("ranking-{}", &blake3::hash(ids.join(" ").as_bytes()).to_hex()[..8]);
+    let name = ranking_sheet_name(&sets);
     write_atomically(&args.out, ranking_sheet(&name, &sets)?.as_bytes())?;
     write_atomically(&csv, sheet_csv(&sets)?.as_bytes())?;
     let lines: Vec<String> = sets.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
@@ -259,23 +271,16 @@ fn keyed(paragraph: &Paragraph, mut texts: [ComposedText; 3], mut draw: ChaCha8R
     }
 }
 
-/// The sheet for a spreadsheet: a row a text, `rater` and `rank` to be filled in.
+/// The sheet for a spreadsheet: a row a text, `rater` and `rank` to be filled in. No cell
+/// can be taken for a formula.
 fn sheet_csv(sets: &[KeyedSet]) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(SHEET_COLUMNS)?;
     for set in sets {
         let gold = set.gold.join("\n");
         for text in &set.texts {
-            writer.write_record([
-                "",
-                &set.id,
-                &set.draft,
-                &set.paragraph,
-                &gold,
-                &text.id,
-                &text.text,
-                "",
-            ])?;
+            let row = ["", &set.id, &set.draft, &set.paragraph, &gold, &text.id, &text.text, ""];
+            writer.write_record(row.map(|cell| guarded(cell).into_owned()))?;
         }
     }
     let bytes = writer.into_inner().context("cannot write the sheet")?;

@@ -19,7 +19,7 @@ use crate::{
     nn::WeightType,
     prompt::Library,
     report::{self, Titled},
-    run::{Manifest, RunStore, write_atomically},
+    run::{Manifest, RunStore},
     stats::Draws,
 };
 
@@ -75,7 +75,7 @@ pub(in crate::cli) struct Instrument {
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Bootstrap {
     /// Samples drawn for the intervals
-    #[arg(long, value_name = "N", default_value_t = 2000, help_heading = "Intervals")]
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = draws, help_heading = "Intervals")]
     draws: usize,
 
     /// The share of samples that an interval holds
@@ -91,6 +91,16 @@ pub(in crate::cli) struct Bootstrap {
         help_heading = "Intervals"
     )]
     seed: u64,
+}
+
+/// Of fewer, the ends of an interval are those of a few samples.
+const LEAST_DRAWS: usize = 100;
+
+fn draws(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(draws) if LEAST_DRAWS <= draws => Ok(draws),
+        _ => Err(format!("give a whole number of at least {LEAST_DRAWS}")),
+    }
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -247,32 +257,13 @@ pub(in crate::cli) fn print(
     Ok(())
 }
 
-fn markdown(title: &str, tables: &[Titled], signature: &str) -> String {
+/// A card in Markdown.
+pub(super) fn markdown(title: &str, tables: &[Titled], signature: &str) -> String {
     let tables: Vec<String> = tables
         .iter()
         .map(|(title, table)| format!("## {title}\n\n{}", report::render_markdown(table)))
         .collect();
     format!("# {title}\n\n{}\n{signature}\n", tables.join("\n"))
-}
-
-/// Writes `card.json`, `card.md` and figures into a folder.
-pub(in crate::cli) fn write(
-    dir: &Utf8Path,
-    card: &impl serde::Serialize,
-    title: &str,
-    tables: &[Titled],
-    signature: &str,
-    figures: &[(&str, String)],
-) -> anyhow::Result<()> {
-    fs_err::create_dir_all(dir)?;
-    let mut json = serde_json::to_string_pretty(card)?;
-    json.push('\n');
-    write_atomically(&dir.join("card.json"), json.as_bytes())?;
-    write_atomically(&dir.join("card.md"), markdown(title, tables, signature).as_bytes())?;
-    for (name, svg) in figures {
-        write_atomically(&dir.join(name), svg.as_bytes())?;
-    }
-    Ok(())
 }
 
 /// The name of a file and its BLAKE3.

@@ -7,7 +7,8 @@ use camino::Utf8PathBuf;
 use super::{
     Ending,
     bench::{self, Bench, Bootstrap, Format},
-    gate::Gate,
+    card_folder::{CardFolder, Written},
+    gate::{self, Gate},
 };
 use crate::{
     agreement::{AnnotationsNote, Ranking, RankingCard, load_rankings, ranking_card},
@@ -64,20 +65,19 @@ pub(super) struct Args {
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// Folder for card.json and card.md
-    #[arg(long, value_name = "DIR")]
-    out: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    out: CardFolder,
 
     /// The least Pearson correlation
-    #[arg(long, value_name = "X", help_heading = "Bounds")]
+    #[arg(long, value_name = "X", value_parser = gate::correlation, help_heading = "Bounds")]
     min_pearson: Option<f64>,
 
     /// The least Spearman correlation
-    #[arg(long, value_name = "X", help_heading = "Bounds")]
+    #[arg(long, value_name = "X", value_parser = gate::correlation, help_heading = "Bounds")]
     min_spearman: Option<f64>,
 
     /// The least share of pairs of texts in the experts' order
-    #[arg(long, value_name = "X", help_heading = "Bounds")]
+    #[arg(long, value_name = "X", value_parser = gate::share, help_heading = "Bounds")]
     min_pair_accuracy: Option<f64>,
 
     #[command(flatten)]
@@ -104,9 +104,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let tables = report::ranking_tables(&card);
     let title = format!("Card of the segmenter {} with the scorer {}", args.segmenter, args.scorer);
     let signature = signature(args, &card);
-    if let Some(dir) = &args.out {
-        bench::write(dir, &card, &title, &tables, &signature, &[])?;
-    }
+    let written = Written { title: &title, tables: &tables, signature: &signature, figures: &[] };
+    args.out.write(&card, &["measure", "segmenter_spec", "scorer_spec"], &written)?;
     bench::print(args.format, &card, &title, &tables, &signature)?;
     let gate = Gate::default()
         .least("pearson", card.figures.pearson, args.min_pearson)

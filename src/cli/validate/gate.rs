@@ -1,6 +1,31 @@
 //! Figures that must not be missed.
 
 use super::Ending;
+use crate::similarity::Rating;
+
+/// A bound of a correlation or a kappa.
+pub(super) fn correlation(text: &str) -> Result<f64, String> {
+    within(text, -1.0, 1.0)
+}
+
+/// A bound of a share: of an accuracy, an F1 or WindowDiff.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    within(text, 0.0, 1.0)
+}
+
+/// A bound of how far ratings lie apart.
+pub(super) fn distance(text: &str) -> Result<f64, String> {
+    within(text, 0.0, Rating::MAX)
+}
+
+/// A bound beyond what a figure can be, or that is no number, would be kept always or
+/// never.
+fn within(text: &str, least: f64, most: f64) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(bound) if (least..=most).contains(&bound) => Ok(bound),
+        _ => Err(format!("give a number from {least} to {most}")),
+    }
+}
 
 /// A bound that a figure must keep.
 pub(super) struct Bound {

@@ -7,8 +7,9 @@ use camino::Utf8PathBuf;
 use super::{
     Ending,
     bench::{self, Bench, Bootstrap, Format, Instrument},
+    card_folder::{CardFolder, Written},
     effect,
-    gate::Gate,
+    gate::{self, Gate},
 };
 use crate::{
     agreement::{
@@ -63,28 +64,27 @@ pub(super) struct Args {
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// Folder for card.json and card.md
-    #[arg(long, value_name = "DIR")]
-    out: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    out: CardFolder,
 
     /// A run, to see what its figures would be with this segmenter
     #[arg(long, value_name = "RUN")]
     run: Option<Utf8PathBuf>,
 
     /// The least boundary F1
-    #[arg(long, value_name = "X", help_heading = "Bounds")]
+    #[arg(long, value_name = "X", value_parser = gate::share, help_heading = "Bounds")]
     min_boundary_f1: Option<f64>,
 
     /// The least boundary similarity
-    #[arg(long, value_name = "X", help_heading = "Bounds")]
+    #[arg(long, value_name = "X", value_parser = gate::share, help_heading = "Bounds")]
     min_boundary_similarity: Option<f64>,
 
     /// The least F1 of units
-    #[arg(long, value_name = "X", help_heading = "Bounds")]
+    #[arg(long, value_name = "X", value_parser = gate::share, help_heading = "Bounds")]
     min_unit_f1: Option<f64>,
 
     /// The greatest WindowDiff
-    #[arg(long, value_name = "X", help_heading = "Bounds")]
+    #[arg(long, value_name = "X", value_parser = gate::share, help_heading = "Bounds")]
     max_window_diff: Option<f64>,
 
     #[command(flatten)]
@@ -99,9 +99,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let tables = report::segmentation_tables(&card);
     let title = format!("Card of the segmenter {}", card.segmenter);
     let signature = signature(&card);
-    if let Some(dir) = &args.out {
-        bench::write(dir, &card, &title, &tables, &signature, &[])?;
-    }
+    let written = Written { title: &title, tables: &tables, signature: &signature, figures: &[] };
+    args.out.write(&card, &["measure", "segmenter_spec"], &written)?;
     bench::print(args.format, &card, &title, &tables, &signature)?;
     let gate = Gate::default()
         .least("boundary_f1", card.boundary_f1, args.min_boundary_f1)

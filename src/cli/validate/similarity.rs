@@ -5,7 +5,8 @@ use camino::Utf8PathBuf;
 use super::{
     Ending,
     bench::{self, Bench, Bootstrap, Format, Instrument},
-    gate::Gate,
+    card_folder::{CardFolder, Written},
+    gate::{self, Gate},
 };
 use crate::{
     agreement::{
@@ -70,9 +71,8 @@ pub(super) struct Args {
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// Folder for card.json, card.md, confusion.svg and calibration.svg
-    #[arg(long, value_name = "DIR")]
-    out: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    out: CardFolder,
 
     /// Keep the card, so that runs with this scorer say how it was validated
     #[arg(long)]
@@ -83,31 +83,31 @@ pub(super) struct Args {
     cards: Option<Utf8PathBuf>,
 
     /// The least Pearson correlation
-    #[arg(long, value_name = "X", help_heading = "Bounds")]
+    #[arg(long, value_name = "X", value_parser = gate::correlation, help_heading = "Bounds")]
     min_pearson: Option<f64>,
 
     /// The least Spearman correlation
-    #[arg(long, value_name = "X", help_heading = "Bounds")]
+    #[arg(long, value_name = "X", value_parser = gate::correlation, help_heading = "Bounds")]
     min_spearman: Option<f64>,
 
     /// The least Kendall tau-b
-    #[arg(long, value_name = "X", help_heading = "Bounds")]
+    #[arg(long, value_name = "X", value_parser = gate::correlation, help_heading = "Bounds")]
     min_kendall: Option<f64>,
 
     /// The least quadratic weighted kappa
-    #[arg(long, value_name = "X", help_heading = "Bounds")]
+    #[arg(long, value_name = "X", value_parser = gate::correlation, help_heading = "Bounds")]
     min_kappa: Option<f64>,
 
     /// The least pairwise accuracy
-    #[arg(long, value_name = "X", help_heading = "Bounds")]
+    #[arg(long, value_name = "X", value_parser = gate::share, help_heading = "Bounds")]
     min_accuracy: Option<f64>,
 
     /// The greatest mean absolute error
-    #[arg(long, value_name = "X", help_heading = "Bounds")]
+    #[arg(long, value_name = "X", value_parser = gate::distance, help_heading = "Bounds")]
     max_mae: Option<f64>,
 
     /// The greatest bias, in either direction
-    #[arg(long, value_name = "X", help_heading = "Bounds")]
+    #[arg(long, value_name = "X", value_parser = gate::distance, help_heading = "Bounds")]
     max_bias: Option<f64>,
 
     #[command(flatten)]
@@ -122,13 +122,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let tables = report::similarity_tables(&card);
     let title = format!("Card of the scorer {}", card.scorer);
     let signature = signature(&card);
-    if let Some(dir) = &args.out {
-        let figures = [
-            ("confusion.svg", report::confusion_svg(&card)),
-            ("calibration.svg", report::calibration_svg(&card)),
-        ];
-        bench::write(dir, &card, &title, &tables, &signature, &figures)?;
-    }
+    let figures = [
+        ("confusion.svg", report::confusion_svg(&card)),
+        ("calibration.svg", report::calibration_svg(&card)),
+    ];
+    let written =
+        Written { title: &title, tables: &tables, signature: &signature, figures: &figures };
+    args.out.write(&card, &["measure", "scorer_key"], &written)?;
     if args.card {
         let folder = match &args.cards {
             Some(folder) => folder.clone(),

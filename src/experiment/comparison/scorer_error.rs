@@ -119,7 +119,7 @@ pub fn whole(rating: Rating) -> usize {
 }
 
 /// How often a scorer gave each whole rating.
-pub fn whole_counts<'a>(scores: impl IntoIterator<Item = &'a CompleteScores>) -> [usize; N] {
+pub(super) fn whole_counts<'a>(scores: impl IntoIterator<Item = &'a CompleteScores>) -> [usize; N] {
     let mut counts = [0; N];
     for scores in scores {
         for (row, column) in cells(scores) {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use camino::Utf8Path;
 use serde::Deserialize;
+use serde_json::Value;
 
-use crate::text::{trim, unquoted_reason};
+use crate::text::{RowLines, trim, unquoted_reason};
 
 /// A text, or the units it was cut into, under an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +89,8 @@ struct Fault {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WireEntry {
-    id: String,
+    /// A text, or a number that stands for one.
+    id: Value,
     text: Option<String>,
     units: Option<Vec<String>>,
 }
@@ -104,6 +106,11 @@ fn parse_jsonl(text: &str) -> Result<Vec<Entry>, Fault> {
         let WireEntry { id, text, units } = serde_json::from_str(text).map_err(|error| {
             fault(format!("{} (column {})", unquoted_reason(&error), error.column()))
         })?;
+        let id = match id {
+            Value::String(id) => id,
+            Value::Number(id) => id.to_string(),
+            _ => return Err(fault("field id is neither text nor number".to_owned())),
+        };
         let content = match (text, units) {
             (Some(text), None) => Content::Text(text),
             (None, Some(units)) => Content::Units(units),
@@ -124,7 +131,7 @@ fn parse_csv(text: &str) -> Result<Vec<Entry>, Fault> {
         return Err(Fault { line: None, reason });
     }
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let headers = reader.headers().map_err(|error| csv_fault(&error))?.clone();
+    let headers = reader.headers().map_err(|error| csv_fault(text, &error))?.clone();
     let columns: Vec<&str> = headers.iter().map(str::trim).collect();
     let (id_at, is_text) = match columns[..] {
         ["id", "text"] => (0, true),
@@ -137,10 +144,12 @@ fn parse_csv(text: &str) -> Result<Vec<Entry>, Fault> {
         }
     };
     let mut entries: Vec<Entry> = Vec::new();
+    let mut lines = RowLines::new(text);
     let mut first_lines: BTreeMap<String, usize> = BTreeMap::new();
     for record in reader.records() {
-        let record = record.map_err(|error| csv_fault(&error))?;
-        let place = record.position().and_then(|position| usize::try_from(position.line()).ok());
+        let record = record.map_err(|error| csv_fault(text, &error))?;
+        let start = record.position().and_then(|position| usize::try_from(position.byte()).ok());
+        let place = start.map(|start| lines.of(start));
         let (Some(line), Some(id), Some(value)) = (place, record.get(id_at), record.get(1 - id_at))
         else {
             return Err(Fault { line: place, reason: "a column is missing".to_owned() });
@@ -173,8 +182,9 @@ fn parse_csv(text: &str) -> Result<Vec<Entry>, Fault> {
     Ok(entries)
 }
 
-fn csv_fault(error: &csv::Error) -> Fault {
-    let line = error.position().and_then(|position| usize::try_from(position.line()).ok());
+fn csv_fault(text: &str, error: &csv::Error) -> Fault {
+    let start = error.position().and_then(|position| usize::try_from(position.byte()).ok());
+    let line = start.map(|start| RowLines::new(text).of(start));
     let reason = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("{len} columns, and the first line has {expected_len}")

@@ -160,6 +160,9 @@ pub(in crate::nn) fn load_json<T: DeserializeOwned>(path: &Utf8Path) -> Result<T
 }
 
 pub(in crate::nn) fn unreadable(path: &Utf8Path, error: &impl ToString) -> EncoderError {
+    if let Some(folder) = path.parent().filter(|folder| *folder != "" && !folder.exists()) {
+        return EncoderError::NoFolder(folder.to_owned());
+    }
     EncoderError::File { path: path.to_owned(), reason: error.to_string() }
 }
 

@@ -71,6 +71,9 @@ impl Embedding {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncoderError {
+    /// The folder is not there.
+    #[error("there is no folder {0}: give one that holds a model")]
+    NoFolder(Utf8PathBuf),
     /// A file of the model's folder is missing or cannot be read.
     #[error("cannot read the encoder's {path}: {reason}")]
     File {

@@ -75,7 +75,7 @@ impl DistilledSegmenter {
                     let probability = self.head.probability(ends, sides, &place.surface);
                     (place, probability)
                 };
-                Ok(places.into_iter().zip(tokens).map(weigh).collect())
+                Ok(places.into_par_iter().zip(tokens).map(weigh).collect())
             })
             .collect()
     }

@@ -43,8 +43,7 @@ pub fn text_rows(reader: &TextReader, text: &str) -> Result<TextRows, String> {
         // A word without a token is read where the row begins.
         let (last, first) = (last.map(|range| range.end - 1), first.map(|range| range.start));
         let middle = first.or(last).unwrap_or(0);
-        let distance = |window: &Range<usize>| (window.start + window.end).abs_diff(2 * middle);
-        let row = (0..windows.len()).min_by_key(|row| distance(&windows[*row])).unwrap_or(0);
+        let row = nearest(&windows, middle);
         let within = |token: Option<usize>| match token {
             Some(token) if windows[row].contains(&token) => token - windows[row].start + n_before,
             _ => 0,
@@ -71,6 +70,18 @@ pub fn text_rows(reader: &TextReader, text: &str) -> Result<TextRows, String> {
     let tokens = tokens.collect();
     let rows = windows.iter().map(|window| reader.around(&ids[window.clone()])).collect();
     Ok(TextRows { rows, places, tokens })
+}
+
+/// The window with the token nearest to its middle, the first of two. Windows rise, so
+/// that a text of many places and windows is not gone through for each place.
+fn nearest(windows: &[Range<usize>], token: usize) -> usize {
+    let middle = |row: usize| windows[row].start + windows[row].end;
+    let after = windows.partition_point(|window| window.start + window.end < 2 * token);
+    match after.checked_sub(1) {
+        Some(before) if after == windows.len() => before,
+        Some(before) if 2 * token - middle(before) <= middle(after) - 2 * token => before,
+        _ => after,
+    }
 }
 
 /// The tokens that overlap some bytes, if any do.
@@ -108,6 +119,13 @@ mod tests {
                 prop_assert!(pair[1].start <= pair[0].start + window / 2);
             }
             prop_assert!(windows.iter().all(|range| range.len() <= window));
+            for token in (0..n_tokens).step_by(7) {
+                let distance = |window: &Range<usize>| {
+                    (window.start + window.end).abs_diff(2 * token)
+                };
+                let first = (0..windows.len()).min_by_key(|row| distance(&windows[*row]));
+                prop_assert_eq!(Some(nearest(&windows, token)), first);
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::{
     Probabilities, ScoreError, Scorer, UnitPair, Weighed,
     memory::{Known, Memory, distinct},
+    of_worded,
 };
 use crate::{
     distilled::{DistilledError, DistilledFiles, Kind, SharedEncoder, TOKENIZER},
@@ -75,6 +76,25 @@ impl DistilledScorer {
             .collect()
     }
 
+    fn weigh_worded(&self, pairs: &[UnitPair<'_>]) -> Vec<Result<Weighed, ScoreError>> {
+        let (texts, places) = distinct(pairs);
+        let vectors = self.known.recall(&texts, |texts| self.read(texts));
+        places
+            .into_par_iter()
+            .zip(pairs)
+            .map(|(places, pair)| {
+                let mut probabilities = self.probabilities(places.map(|place| &vectors[place]))?;
+                if pair.generated.trim() == pair.gold.trim() {
+                    probabilities = Probabilities::EQUIVALENT;
+                }
+                Ok(Weighed {
+                    rating: probabilities.expectation(),
+                    probabilities: Some(probabilities),
+                })
+            })
+            .collect()
+    }
+
     fn probabilities(&self, pair: [&Known<Vec<f32>>; 2]) -> Result<Probabilities, ScoreError> {
         let [left, right] = pair.map(|vector| vector.as_ref().map_err(Clone::clone));
         let (left, right) = (left.map_err(ScoreError::Model)?, right.map_err(ScoreError::Model)?);
@@ -103,21 +123,6 @@ impl Scorer for DistilledScorer {
     }
 
     fn weigh(&self, pairs: &[UnitPair<'_>]) -> Vec<Result<Weighed, ScoreError>> {
-        let (texts, places) = distinct(pairs);
-        let vectors = self.known.recall(&texts, |texts| self.read(texts));
-        places
-            .into_par_iter()
-            .zip(pairs)
-            .map(|(places, pair)| {
-                let mut probabilities = self.probabilities(places.map(|place| &vectors[place]))?;
-                if pair.generated.trim() == pair.gold.trim() {
-                    probabilities = Probabilities::EQUIVALENT;
-                }
-                Ok(Weighed {
-                    rating: probabilities.expectation(),
-                    probabilities: Some(probabilities),
-                })
-            })
-            .collect()
+        of_worded(pairs, |pairs| self.weigh_worded(pairs))
     }
 }
