@@ -90,7 +90,8 @@ pub fn rate_pairs<'s>(
     if keys.iter().any(|key| !matches!(records.get(key), Some(Outcome::Done(_)))) {
         let scorer = open()?;
         let stage = RatePairs { scorer: &*scorer };
-        let settings = Drive { store: cache, shard: Shard::WHOLE, batch_size, progress, donor: None };
+        let settings =
+            Drive { store: cache, shard: Shard::WHOLE, batch_size, progress, donor: None };
         drive(&stage, pairs.to_vec(), settings)?;
         records = cache.records::<RatePairs<'_>>()?;
     }
@@ -170,7 +171,8 @@ pub fn cut_texts<'s>(
     if keys.iter().any(|key| !matches!(records.get(key), Some(Outcome::Done(_)))) {
         let segmenter = open()?;
         let stage = CutTexts { segmenter: &*segmenter };
-        let settings = Drive { store: cache, shard: Shard::WHOLE, batch_size, progress, donor: None };
+        let settings =
+            Drive { store: cache, shard: Shard::WHOLE, batch_size, progress, donor: None };
         drive(&stage, texts.iter().map(|&text| text.to_owned()).collect(), settings)?;
         records = cache.records::<CutTexts<'_>>()?;
     }

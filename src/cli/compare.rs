@@ -224,11 +224,11 @@ impl Args {
             .iter()
             .map(|found| {
                 format!(
-                    "{}: {} paragraphs, {} {}, {} classes",
+                    "{}: {} paragraphs; {}: {}; classes: {}",
                     found.run,
                     found.n_paragraphs,
-                    found.n_clusters,
                     plural(self.level),
+                    found.n_clusters,
                     found.n_classes
                 )
             })

@@ -110,12 +110,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     for path in &args.assessments {
         assessments.add(path)?;
     }
-    let side = match &args.side {
-        Some(side) => side.clone(),
-        None => {
-            let name = out.file_name().context("--out names no folder").map_err(WrongUsage)?;
-            out.with_file_name(format!("{name}-side"))
-        }
+    let side = if let Some(side) = &args.side {
+        side.clone()
+    } else {
+        let name = out.file_name().context("--out names no folder").map_err(WrongUsage)?;
+        out.with_file_name(format!("{name}-side"))
     };
     if side == *out {
         let error = anyhow::anyhow!("--side: drafts and side records need a folder each");
@@ -150,41 +149,40 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     progress.finish_and_clear();
     let unused: Vec<&str> =
         assessments.drafts().filter(|draft| !by_name.contains_key(draft)).collect();
-    args.print(&files, &parsed, &unused, &format!("drafts in {out}, side records in {side}"))
+    print(&files, &parsed, &unused, &format!("drafts in {out}, side records in {side}"))
+}
+
+fn print(
+    files: &[Utf8PathBuf],
+    parsed: &[anyhow::Result<Parsed>],
+    unused: &[&str],
+    places: &str,
+) -> anyhow::Result<Ending> {
+    let mut out = std::io::stdout().lock();
+    for (file, parsed) in files.iter().zip(parsed) {
+        match parsed {
+            Ok(Parsed { n_paragraphs, n_annotations, n_removed, warnings }) => {
+                write!(out, "{file}: {n_paragraphs} paragraphs, {n_annotations} annotations")?;
+                if 0 < *n_removed {
+                    write!(out, ", {n_removed} pieces of text set aside")?;
+                }
+                writeln!(out)?;
+                for warning in warnings {
+                    writeln!(out, "  look at: {warning}")?;
+                }
+            }
+            Err(error) => writeln!(out, "{file}: FAILED: {error:#}")?,
+        }
+    }
+    for draft in unused {
+        writeln!(out, "an assessment is given of {draft}, and no file is called so")?;
+    }
+    let n_failed = parsed.iter().filter(|parsed| parsed.is_err()).count();
+    writeln!(out, "{} of {} files: {places}", files.len() - n_failed, files.len())?;
+    Ok(if n_failed == 0 && unused.is_empty() { Ending::Done } else { Ending::Incomplete })
 }
 
 impl Args {
-    fn print(
-        &self,
-        files: &[Utf8PathBuf],
-        parsed: &[anyhow::Result<Parsed>],
-        unused: &[&str],
-        places: &str,
-    ) -> anyhow::Result<Ending> {
-        let mut out = std::io::stdout().lock();
-        for (file, parsed) in files.iter().zip(parsed) {
-            match parsed {
-                Ok(Parsed { n_paragraphs, n_annotations, n_removed, warnings }) => {
-                    write!(out, "{file}: {n_paragraphs} paragraphs, {n_annotations} annotations")?;
-                    if 0 < *n_removed {
-                        write!(out, ", {n_removed} pieces of text set aside")?;
-                    }
-                    writeln!(out)?;
-                    for warning in warnings {
-                        writeln!(out, "  look at: {warning}")?;
-                    }
-                }
-                Err(error) => writeln!(out, "{file}: FAILED: {error:#}")?,
-            }
-        }
-        for draft in unused {
-            writeln!(out, "an assessment is given of {draft}, and no file is called so")?;
-        }
-        let n_failed = parsed.iter().filter(|parsed| parsed.is_err()).count();
-        writeln!(out, "{} of {} files: {places}", files.len() - n_failed, files.len(),)?;
-        Ok(if n_failed == 0 && unused.is_empty() { Ending::Done } else { Ending::Incomplete })
-    }
-
     /// Writes one file as a page.
     fn preview(&self, files: &[Utf8PathBuf]) -> anyhow::Result<Ending> {
         let (Some(path), [file]) = (&self.preview, files) else {

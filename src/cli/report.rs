@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         runs.len(),
         args.out.join(INDEX)
     )?;
-    writeln!(out, "{} pages, {} figures, {} tables", pages.len(), figures.len(), tables.len())?;
+    writeln!(out, "pages: {}; figures: {}; tables: {}", pages.len(), figures.len(), tables.len())?;
     for note in &report.notes {
         writeln!(out, "note: {note}")?;
     }
@@ -134,7 +134,7 @@ fn remove_old_pages(out: &Utf8Path, pages: &[(String, String)]) -> anyhow::Resul
     for entry in out.read_dir_utf8()? {
         let entry = entry?;
         let name = entry.file_name();
-        let is_page = name.starts_with("paragraphs-") && name.ends_with(".html");
+        let is_page = name.starts_with("paragraphs-") && entry.path().extension() == Some("html");
         if is_page && !pages.iter().any(|(written, _)| written == name) {
             fs_err::remove_file(entry.path())?;
         }

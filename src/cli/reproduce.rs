@@ -44,8 +44,8 @@ pub(super) struct Args {
     #[arg(long, conflicts_with = "runs")]
     published: bool,
 
-    /// The published model that the runs are set beside: Llama, Mistral, DeepSeek, Qwen or GPT
-    /// [default: the one that the generator's name tells of]
+    /// The published model that the runs are set beside: `Llama`, `Mistral`, `DeepSeek`, `Qwen`
+    /// or `GPT` [default: the one that the generator's name tells of]
     #[arg(long = "as", value_name = "MODEL")]
     model: Option<String>,
 

@@ -122,7 +122,7 @@ mod tests {
 
     fn scores(rows: &[Vec<u8>], n_gold: usize) -> CompleteScores {
         let matrix = ScoreMatrix::from_fn(rows.len(), n_gold, |row, column| {
-            Rating::from_int(rows[row][column].into())
+            Rating::from_int(rows[row][column])
         });
         CompleteScores::of(&matrix).unwrap()
     }

@@ -61,7 +61,7 @@ impl Assessments {
         let text = text.trim_start_matches('\u{feff}');
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let csv_fault = |error: &csv::Error| {
-            let line = error.position().map_or(1, |position| position.line());
+            let line = error.position().map_or(1, csv::Position::line);
             let problem = match error.kind() {
                 csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
                     format!("{len} columns, and the first line has {expected_len}")

@@ -234,7 +234,7 @@ mod tests {
         // And the corpus loads what is written as that draft.
         let folder = tempfile::tempdir().expect("a folder");
         let folder = camino::Utf8Path::from_path(folder.path()).expect("a name in UTF-8");
-        fs_err::write(folder.join("a.json"), document.corpus_json().to_string()).expect("room");
+        fs_err::write(folder.join("a.json"), document.corpus_json(None).to_string()).expect("room");
         let corpus = Corpus::load(folder).expect("a corpus");
         assert_eq!(corpus.drafts(), [draft]);
         assert!(corpus.unknown_fields().is_empty());

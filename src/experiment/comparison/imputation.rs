@@ -11,7 +11,7 @@ use super::{
     sums::cluster_sums,
 };
 use crate::{
-    matching::{AlignmentKind, CompleteScores, align},
+    matching::{Alignment, AlignmentKind, CompleteScores, align},
     similarity::Rating,
     stats::{
         Interval, RatioEstimate, difference_linearised, mean, ratio_linearised, student_quantile,
@@ -129,7 +129,7 @@ impl Imputation<'_> {
             counts.sum::<Counts>().figure(Figure::F1)
         };
         let alignments: Vec<_> = run.iter().map(align).collect();
-        let reported: Vec<f64> = alignments.iter().map(|alignment| alignment.total()).collect();
+        let reported: Vec<f64> = alignments.iter().map(Alignment::total).collect();
         let (mut along, mut anew) = (Vec::new(), Vec::new());
         for drawn in self.draws(&[run])? {
             let Some(drawn) = drawn.first() else { continue };

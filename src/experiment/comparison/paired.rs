@@ -135,6 +135,7 @@ pub struct ByClass {
     pub wild_p_value: Option<f64>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
 fn as_text<S: serde::Serializer>(measure: &Measure, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(measure)
 }

@@ -183,6 +183,7 @@ mod tests {
     fn the_shares_of_gold_ratings_come_out_of_the_scores() {
         let confusion = CONFUSION.map(|row| row.map(|count| count as f64 / 400.0));
         let truth = [0.7, 0.15, 0.1, 0.04, 0.01];
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
         let n_scores: [usize; N] = std::array::from_fn(|score| {
             let share: f64 = (0..N).map(|gold| truth[gold] * confusion[gold][score]).sum();
             (share * 100_000.0).round() as usize

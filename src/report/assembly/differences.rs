@@ -56,6 +56,5 @@ fn entry(
         p_adjusted: found.p_holm,
         n_paragraphs: comparison.n_paragraphs,
         n_clusters: comparison.n_clusters,
-        ..Comparison::default()
     }
 }

@@ -62,7 +62,6 @@ pub fn assemble(material: &Material<'_>) -> anyhow::Result<Report> {
         runs: summaries,
         notes,
         is_redacted: material.is_redacted,
-        ..Report::default()
     })
 }
 

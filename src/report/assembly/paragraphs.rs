@@ -42,11 +42,8 @@ fn view(
     let is_redacted = material.is_redacted;
     let shown = |text: &str| (!is_redacted).then(|| text.to_owned());
     let gold = by_run.iter().find_map(|own| own.get(key).map(|found| &found.gold));
-    let gold_view = |unit: &GoldUnit| GoldView {
-        text: shown(&unit.text),
-        annotation: unit.annotation,
-        ..GoldView::default()
-    };
+    let gold_view =
+        |unit: &GoldUnit| GoldView { text: shown(&unit.text), annotation: unit.annotation };
     let class = class_of(key);
     ParagraphView {
         id: key.to_owned(),
@@ -60,7 +57,6 @@ fn view(
             .iter()
             .map(|own| own.get(key).map(|found| alignment(found, is_redacted)))
             .collect(),
-        ..ParagraphView::default()
     }
 }
 
@@ -84,7 +80,6 @@ fn marks(paragraph: &Paragraph) -> Vec<MarkView> {
                 }
                 .to_owned(),
                 annotation: index,
-                ..MarkView::default()
             })
         })
         .collect();
@@ -111,6 +106,5 @@ fn alignment(found: &ParagraphResult, is_redacted: bool) -> AlignmentView {
         pairs: pairs.map(|pair| (pair.generated, pair.gold, pair.rating.get())).collect(),
         f1: metrics.and_then(|metrics| metrics.soft.f1),
         outcome,
-        ..AlignmentView::default()
     }
 }

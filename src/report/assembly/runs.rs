@@ -11,6 +11,7 @@ use crate::{
             estimate, whole,
         },
     },
+    matching::CompleteScores,
     report::{
         calibration_svg, confusion_svg,
         page::{CardTable, Estimate, Figures, RunSummary, ScorerStanding},
@@ -55,7 +56,6 @@ pub(super) fn summary(
         units_per_paragraph: (!own.paragraphs.is_empty())
             .then(|| n_units as f64 / own.paragraphs.len() as f64),
         scorer: standing(run, cards),
-        ..RunSummary::default()
     })
 }
 
@@ -87,9 +87,8 @@ fn figures(
             recall: figure(Figure::Recall),
             f1: figure(Figure::F1),
             n_paragraphs: scores.len(),
-            n_generated: scores.iter().map(|scores| scores.n_generated()).sum(),
-            n_gold: scores.iter().map(|scores| scores.n_gold()).sum(),
-            ..Figures::default()
+            n_generated: scores.iter().map(CompleteScores::n_generated).sum(),
+            n_gold: scores.iter().map(CompleteScores::n_gold).sum(),
         }
     };
     Measure::all().map(of_measure).collect()
@@ -181,6 +180,5 @@ fn standing(run: &FinishedRun, cards: &Cards) -> ScorerStanding {
         is_validated: true,
         tables: tables.collect(),
         figures,
-        ..ScorerStanding::default()
     }
 }

@@ -95,7 +95,6 @@ fn slice(
             interval: found.estimate.map(|found| (found.interval.low, found.interval.high)),
         },
         n_paragraphs: places.len(),
-        ..Slice::default()
     })
 }
 
