@@ -189,7 +189,7 @@ fn the_page_works_in_a_browser_without_a_network_and_runs_nothing_of_an_essay() 
         assert!(said.is_empty(), "{said:?}");
         text(&output.stdout)
     };
-    let cards = |dom: &str| dom.matches("<article").count();
+    let cards = |dom: &str| dom.matches("aria-labelledby=\"card-").count();
     let all = open("");
     assert!(all.contains("<title>") && !all.contains("<title>owned"), "an essay ran as script");
     assert_eq!(cards(&all), 15);

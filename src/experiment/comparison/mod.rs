@@ -12,6 +12,7 @@ mod imputation;
 mod instrument;
 mod paired;
 mod scorer_error;
+mod shared;
 mod sums;
 mod verbosity;
 
@@ -27,9 +28,10 @@ pub use imputation::{Imputation, ImputedFigure, Maximisation};
 pub use instrument::{InstrumentDifference, instrument_differences};
 pub use paired::{
     ByClass, ComparisonSettings, LinearisedDifference, PairedFigure, RunComparison, compare,
-    compare_by, counts_of, shared_scores,
+    compare_by, counts_of,
 };
 pub use scorer_error::{RatingGivenScore, ScorerConfusion, whole};
+pub use shared::shared_scores;
 pub use sums::{FigureEstimate, cluster_sums, estimate};
 pub use verbosity::{Verbosity, verbosity};
 

@@ -1,12 +1,12 @@
 //! Differences between runs on the paragraphs that they share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use super::{
-    Clusters, CountedRun, Counts, Figure, InstrumentDifference, Level, Measure, Verbosity,
-    cluster_sums, clusters, counted, instrument_differences, verbosity,
+    Clusters, Counts, Figure, InstrumentDifference, Level, Measure, Verbosity, cluster_sums,
+    clusters, counted, instrument_differences, shared::Shared, verbosity,
 };
 use crate::{
     corpus::natural_order,
@@ -165,7 +165,7 @@ pub fn compare(runs: &[FinishedRun], settings: &ComparisonSettings) -> Vec<RunCo
         .map(|run| {
             let shared = Shared::of(&counted_baseline, &counted(run));
             let differences = instrument_differences(baseline, run);
-            shared.compare(&run.name, differences, settings)
+            compare_shared(&shared, &run.name, differences, settings)
         })
         .collect();
     adjust(&mut all);
@@ -189,7 +189,12 @@ pub fn compare_by(
         let parts: BTreeSet<String> = shared.keys.iter().map(|key| part_of(key)).collect();
         for part in parts {
             let own = shared.part(|key| part_of(key) == part);
-            all.push(own.compare(&run.name, instrument_differences(baseline, run), settings));
+            all.push(compare_shared(
+                &own,
+                &run.name,
+                instrument_differences(baseline, run),
+                settings,
+            ));
             names.push(part);
         }
     }
@@ -199,118 +204,53 @@ pub fn compare_by(
     found
 }
 
-/// The names of the paragraphs that two runs share, and their ratings in the one and in the
-/// other.
-pub fn shared_scores<'a>(
-    first: &CountedRun<'a>,
-    other: &CountedRun<'_>,
-) -> (Vec<&'a str>, Vec<CompleteScores>, Vec<CompleteScores>) {
-    let Shared { keys, first, other, .. } = Shared::of(first, other);
-    (keys, first, other)
-}
-
-/// The paragraphs that two runs share.
-struct Shared<'a> {
-    keys: Vec<&'a str>,
-    first: Vec<CompleteScores>,
-    other: Vec<CompleteScores>,
-    n_first_alone: usize,
-    n_other_alone: usize,
-}
-
-impl<'a> Shared<'a> {
-    fn of(first: &CountedRun<'a>, other: &CountedRun<'_>) -> Self {
-        let places: BTreeMap<&str, usize> = other
-            .paragraphs
-            .iter()
-            .enumerate()
-            .map(|(place, paragraph)| (paragraph.paragraph.as_str(), place))
-            .collect();
-        let mut shared = Self {
-            keys: Vec::new(),
-            first: Vec::new(),
-            other: Vec::new(),
-            n_first_alone: 0,
-            n_other_alone: 0,
-        };
-        for (paragraph, scores) in first.paragraphs.iter().zip(&first.scores) {
-            let key = paragraph.paragraph.as_str();
-            match places.get(key).and_then(|&place| other.scores.get(place)) {
-                Some(theirs) => {
-                    shared.keys.push(key);
-                    shared.first.push(scores.clone());
-                    shared.other.push(theirs.clone());
-                }
-                None => shared.n_first_alone += 1,
-            }
-        }
-        shared.n_other_alone = other.scores.len() - shared.keys.len();
-        shared
-    }
-
-    /// The part whose names pass.
-    fn part(&self, is_in: impl Fn(&str) -> bool) -> Self {
-        let places: Vec<usize> =
-            (0..self.keys.len()).filter(|&place| is_in(self.keys[place])).collect();
-        Self {
-            keys: places.iter().map(|&place| self.keys[place]).collect(),
-            first: places.iter().map(|&place| self.first[place].clone()).collect(),
-            other: places.iter().map(|&place| self.other[place].clone()).collect(),
-            n_first_alone: 0,
-            n_other_alone: 0,
+/// Sets the second run of two against the first.
+fn compare_shared(
+    shared: &Shared<'_>,
+    run: &str,
+    instrument_differences: Vec<InstrumentDifference>,
+    settings: &ComparisonSettings,
+) -> RunComparison {
+    let by_level = clusters(shared.keys.iter().copied(), settings.level);
+    let classes = clusters(shared.keys.iter().copied(), Level::Class);
+    let students = clusters(shared.keys.iter().copied(), Level::Student);
+    let seed = settings.draws.seed;
+    let [baseline_verbosity, run_verbosity] = verbosity(
+        &shared.first.iter().collect::<Vec<_>>(),
+        &shared.other.iter().collect::<Vec<_>>(),
+        settings.kind,
+        seed,
+    );
+    let mut figures = Vec::new();
+    for &measure in &settings.measures {
+        let [first, other] =
+            [&shared.first, &shared.other].map(|scores| counts_of(scores, measure, settings.kind));
+        for figure in Figure::ALL {
+            let sums =
+                |clusters| [&first, &other].map(|counts| cluster_sums(counts, clusters, figure));
+            let total = |counts: &[Counts]| counts.iter().copied().sum::<Counts>();
+            let (Some(a), Some(b)) = (total(&first).figure(figure), total(&other).figure(figure))
+            else {
+                continue;
+            };
+            let mut found = paired_figure(&sums(&by_level), (measure, figure), (a, b), settings);
+            found.crossed = crossed([&first, &other], [&students, &classes], figure, settings);
+            found.by_class = by_class(&sums(&classes), settings.draws);
+            figures.push(found);
         }
     }
-
-    fn compare(
-        &self,
-        run: &str,
-        instrument_differences: Vec<InstrumentDifference>,
-        settings: &ComparisonSettings,
-    ) -> RunComparison {
-        let by_level = clusters(self.keys.iter().copied(), settings.level);
-        let classes = clusters(self.keys.iter().copied(), Level::Class);
-        let students = clusters(self.keys.iter().copied(), Level::Student);
-        let seed = settings.draws.seed;
-        let [baseline_verbosity, run_verbosity] = verbosity(
-            &self.first.iter().collect::<Vec<_>>(),
-            &self.other.iter().collect::<Vec<_>>(),
-            settings.kind,
-            seed,
-        );
-        let mut figures = Vec::new();
-        for &measure in &settings.measures {
-            let [first, other] =
-                [&self.first, &self.other].map(|scores| counts_of(scores, measure, settings.kind));
-            for figure in Figure::ALL {
-                let sums = |clusters| {
-                    [&first, &other].map(|counts| cluster_sums(counts, clusters, figure))
-                };
-                let total = |counts: &[Counts]| counts.iter().copied().sum::<Counts>();
-                let (Some(a), Some(b)) =
-                    (total(&first).figure(figure), total(&other).figure(figure))
-                else {
-                    continue;
-                };
-                let mut found =
-                    paired_figure(&sums(&by_level), (measure, figure), (a, b), settings);
-                found.crossed = crossed([&first, &other], [&students, &classes], figure, settings);
-                found.by_class = by_class(&sums(&classes), settings.draws);
-                figures.push(found);
-            }
-        }
-        RunComparison {
-            run: run.to_owned(),
-            n_paragraphs: self.keys.len(),
-            n_baseline_alone: self.n_first_alone,
-            n_run_alone: self.n_other_alone,
-            n_clusters: by_level.names.len(),
-            n_classes: classes.names.len(),
-            n_untold: by_level.n_untold.max(classes.n_untold),
-            baseline_verbosity,
-            run_verbosity,
-            instrument_differences,
-            figures,
-        }
+    RunComparison {
+        run: run.to_owned(),
+        n_paragraphs: shared.keys.len(),
+        n_baseline_alone: shared.n_first_alone,
+        n_run_alone: shared.n_other_alone,
+        n_clusters: by_level.names.len(),
+        n_classes: classes.names.len(),
+        n_untold: by_level.n_untold.max(classes.n_untold),
+        baseline_verbosity,
+        run_verbosity,
+        instrument_differences,
+        figures,
     }
 }
 
