@@ -23,7 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   unimatch report runs/first --out report
   unimatch report runs/v1 runs/v2 --out report        differences to v1 too
-  unimatch report runs/mine/* --out report --redact   nothing that a student or instructor wrote
+  unimatch report runs/mine/*/ --out report --redact   nothing that a student or instructor wrote
 
 Open DIR/index.html in a browser; it needs no network. DIR/figures holds SVG files, DIR/tables CSV,
 Markdown and LaTeX. Exit codes: 0 done; 1 failed; 2 wrong usage.";

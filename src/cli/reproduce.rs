@@ -22,7 +22,7 @@ use crate::{
 const EXAMPLES: &str = "\
 Examples:
   unimatch reproduce --published               does the paper's table give what the paper states?
-  unimatch reproduce runs/paper/*              every run beside its published configuration
+  unimatch reproduce runs/paper/*/              every run beside its published configuration
   unimatch reproduce runs/mine --as Llama      a run of a model with another name
 
 Exit codes: 0 done; 1 failed; 2 wrong usage; 4 a statement does not come out of the table.";

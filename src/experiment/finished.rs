@@ -38,6 +38,9 @@ pub fn load_runs(dirs: &[Utf8PathBuf]) -> anyhow::Result<Vec<FinishedRun>> {
     let mut paths = Vec::new();
     for dir in dirs {
         let path = dir.canonicalize_utf8().with_context(|| format!("{dir} holds no run"))?;
+        if path.is_file() {
+            bail!("{dir} is a file and no run: name directories, as with runs/mine/*/");
+        }
         if paths.contains(&path) {
             bail!("{dir} is given twice: a run cannot be set against itself");
         }

@@ -103,6 +103,9 @@ fn runs_of_other_instruments_are_refused_unless_told() {
 
     let message = fail(unimatch().args(["compare", chrf.as_str(), chrf.as_str()]));
     assert!(message.contains("given twice"), "{message}");
+    let file = chrf.join("run.json");
+    let message = fail(unimatch().args(["compare", chrf.as_str(), file.as_str()]));
+    assert!(message.contains("is a file and no run"), "{message}");
     fs_err::remove_file(bleu.join("results.json")).unwrap();
     let message = fail(unimatch().args(args));
     assert!(message.contains("`unimatch match"), "{message}");

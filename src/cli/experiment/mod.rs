@@ -17,7 +17,7 @@ Examples:
   unimatch experiment run mine.toml --out runs/mine
   unimatch experiment status runs/mine             done, left, and how long it will take
   unimatch compare runs/mine/a-v1 runs/mine/a-v2   what came of it
-  unimatch report runs/mine/* --out report";
+  unimatch report runs/mine/*/ --out report";
 
 /// Run many conditions and models from one file, and see how far they are.
 ///
